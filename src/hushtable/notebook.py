@@ -205,7 +205,7 @@ def _release(release: Release) -> Html:
 
 def _first_rows(released: Table) -> Html:
     names = released.schema.names[:COLUMNS]
-    top = released.select(names).take(slice(0, ROWS))  # type: ignore[arg-type]
+    top = released.select(names).take(slice(0, ROWS))
     cells = [[shortened(text) if text is not None else "" for text in top.strings(name)] for name in names]
     more = len(released.schema) - len(names)
     rest = f"The first {number(top.rows)} released rows" + (f"; {number(more)} more columns." if more else ".")

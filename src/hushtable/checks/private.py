@@ -118,17 +118,17 @@ class _Listening(Vault):
 
     def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> Integers:
         """Remember, then measure."""
-        self.asked.append((query, self._table))
+        self.asked.append((query, self._table.whole("a listener")))
         return super().measure(query, scale, noise)
 
     def choose(self, scores: Scores, allowance: Allowance) -> int:
         """Remember, then choose."""
-        self.judged.append((scores, self._table))
+        self.judged.append((scores, self._table.whole("a listener")))
         return super().choose(scores, allowance)
 
     def choose_each(self, scores: Scores, allowance: Allowance) -> Integers:
         """Remember, then choose."""
-        self.judged.append((scores, self._table))
+        self.judged.append((scores, self._table.whole("a listener")))
         return super().choose_each(scores, allowance)
 
 

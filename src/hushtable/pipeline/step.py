@@ -37,6 +37,17 @@ Arrays = dict[str, Array]
 Given = Mapping[str, str]
 
 
+class Reads(StrEnum):
+    """How a step looks at the rows, and so where they may be (``table.rows``)."""
+
+    COUNTS = "counts"
+    """Additive and counted questions alone: wherever the rows are."""
+    BATCHES = "batches"
+    """Different tuples with their counts, and batches of rows: wherever the rows are."""
+    MEMORY = "memory"
+    """All rows at once."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What a step intends, worked out without reading a row."""
@@ -77,6 +88,8 @@ class Plan:
     """
     moves: tuple[str, ...] = ()
     """Columns whose values it disturbs or moves to other rows; whether others leave as they were is seen on the release."""
+    reads: Reads = Reads.MEMORY
+    """How it looks at the rows; a step that does not say so has them all in memory."""
     samples: Scheme = Scheme.NONE
     """How its output samples the rows; such a sample stays secret when another core follows."""
     public: tuple[str, ...] = ()

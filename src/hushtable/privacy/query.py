@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from hushtable.errors import InputError, PlanError
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Bounds, Kind
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
 ROWS = 2**31 - 1
 """The most rows of a private table. It is public, so that no refusal depends on how many rows there are."""
+PRESENT = 20_000_000
+"""The most cells with rows in them that are worked on."""
 SAFE = 2**62
 """Whole numbers of 64 bits stay below this, noise aside: one that wrapped around would change by more than any sensitivity."""
 
@@ -96,9 +100,18 @@ class Histogram:
 
     columns: tuple[str, ...]
 
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """Itself."""
+        return (self.columns,)
+
+    def finish(self, counts: Sequence[Integers]) -> Integers:
+        """Row-major over the columns."""
+        return counts[0].ravel()
+
     def answer(self, table: Table) -> Integers:
         """Row-major over the columns."""
-        return table.counts(self.columns).ravel()
+        return self.finish([table.counts(self.columns)])
 
     def largest(self, schema: Schema, rows: int) -> int:
         """A row counts once."""
@@ -114,6 +127,7 @@ class Histogram:
 class Ranges:
     """Counts of a numeric column between fixed edges (each but the last open above), and of missing values."""
 
+    additive: ClassVar[bool] = True
     column: str
     edges: tuple[float, ...]
 
@@ -121,6 +135,11 @@ class Ranges:
     def columns(self) -> tuple[str, ...]:
         """The one column."""
         return (self.column,)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The same."""
+        return self.columns
 
     def answer(self, table: Table) -> Integers:
         """One count per range, missing last; values beyond the edges go to the outermost ranges."""
@@ -148,17 +167,15 @@ class Occupied:
     columns: tuple[str, ...]
     missing: bool = True
 
-    def present(self, table: Table) -> tuple[Integers, Integers]:
+    def present(self, rows: Rows) -> tuple[Integers, Integers]:
         """The codes of each cell that holds a row (one line per cell, in order, -1 for missing), and its count."""
-        codes = np.stack([_codes(table, name) for name in self.columns], axis=1)
+        tuples = rows.distinct(self.columns, PRESENT)
+        codes = np.stack([_codes(tuples.table, name) for name in self.columns], axis=1)
+        counts = tuples.counts
         if not self.missing:
-            codes = codes[(codes >= 0).all(axis=1)]
-        if not len(codes):
-            return codes, np.zeros(0, np.int64)
-        order = np.lexsort(codes.T[::-1])
-        codes = codes[order]
-        starts = np.flatnonzero(np.append(True, (codes[1:] != codes[:-1]).any(axis=1)))
-        return codes[starts], np.diff(np.append(starts, len(codes)))
+            whole = (codes >= 0).all(axis=1)
+            codes, counts = codes[whole], counts[whole]
+        return codes, counts
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """A record lies in one cell."""
@@ -172,10 +189,16 @@ class Ladder:
     No domain takes part, so none has to be declared. Beyond the ladder values go to its ends.
     """
 
+    additive: ClassVar[bool] = True
     column: str
     rungs: tuple[float, ...]
     """Where the ranges meet, rising: range i holds what is at least rung i - 1 and below rung i."""
     columns: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The one column, whose domain takes no part."""
+        return (self.column,)
 
     def answer(self, table: Table) -> Integers:
         """One count more than there are rungs, and missing last."""
@@ -196,6 +219,8 @@ class Ladder:
 class Total:
     """The number of rows. Free to ask under replace-one, where it is public."""
 
+    additive: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ()
     columns: tuple[str, ...] = ()
 
     def answer(self, table: Table) -> Integers:
@@ -219,6 +244,7 @@ class Sum:
     Missing values count as zero. The rounding happens to each record, so the sensitivity is exact.
     """
 
+    additive: ClassVar[bool] = True
     column: str
     grid: float
 
@@ -231,6 +257,11 @@ class Sum:
     def columns(self) -> tuple[str, ...]:
         """The one column."""
         return (self.column,)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The same."""
+        return self.columns
 
     def answer(self, table: Table) -> Integers:
         """One number, in units of ``grid``."""

@@ -32,6 +32,7 @@ from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.arrays import Array, Integers
 from hushtable.table.columns import DRAFTED, Facet
+from hushtable.table.rows import Rows, answered
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -80,7 +81,7 @@ class Sample:
 class Vault:
     """A private table, the unit it is protected for, what may be spent, and what has been."""
 
-    _table: Table = field(repr=False)
+    _table: Rows = field(repr=False)
     unit: Unit = field(default_factory=Unit)
     budget: Budget | None = None
     ledger: Ledger = field(default_factory=Ledger)
@@ -112,7 +113,7 @@ class Vault:
     @classmethod
     def of(
         cls,
-        table: Table,
+        table: Rows,
         *,
         unit: Unit | None = None,
         budget: Budget | None = None,
@@ -122,7 +123,7 @@ class Vault:
         """Lock a table away. With a key that identifies persons, rows beyond the limit per person are left out here."""
         unit = unit or Unit()
         bounded = _limit(_countable(table), unit, entropy, seed)
-        if unit.by is not None and budget is not None:
+        if unit.by is not None and budget is not None and isinstance(bounded, Table):
             # One person more may move the rows of all others: where a place decides anything, it must be nobody's own.
             bounded = bounded.take(np.argsort(entropy.words(bounded.rows), kind="stable"))
         return cls(
@@ -168,7 +169,7 @@ class Vault:
         self._spend(happened, f"{in_words(query)} of {', '.join(query.columns) or 'all rows'}")
 
         def noisy() -> list[Integers]:
-            exact = query.answer(self._table)
+            exact = answered(query, self._table)
             if noise is Noise.GAUSSIAN:
                 return [exact + discrete_gaussian(gaussian_variance(scale), exact.size, self.entropy)]
             return [exact + discrete_laplace(laplace_scale(scale), exact.size, self.entropy)]
@@ -191,7 +192,7 @@ class Vault:
         A candidate is drawn with probability proportional to exp(epsilon score / (2 change)), exactly (``choice.py``).
         """
         rate = self._rate(scores, allowance, "choice")
-        drawn = lambda: [np.array([exponential(scores.answer(self._table), rate, self.entropy)])]  # noqa: E731
+        drawn = lambda: [np.array([exponential(answered(scores, self._table), rate, self.entropy)])]  # noqa: E731
         return int(self.recorded(f"choice {rate} {in_words(scores)}", drawn)[0][0])
 
     def choose_each(self, scores: Scores, allowance: Allowance) -> Integers:
@@ -205,7 +206,7 @@ class Vault:
         rate = self._rate(scores, allowance, "choices")
 
         def drawn() -> list[Integers]:
-            return [np.array([exponential(part, rate, self.entropy) for part in scores.answer(self._table)], dtype=np.int64)]
+            return [np.array([exponential(part, rate, self.entropy) for part in answered(scores, self._table)], dtype=np.int64)]
 
         return self.recorded(f"choices {rate} {in_words(scores)}", drawn)[0]
 
@@ -248,7 +249,7 @@ class Vault:
             self._require_declared(self.schema.names)
             happened = _for_unit(happened, self._rows())
         self._spend(happened, why)
-        return self._table
+        return self._table.whole(why)
 
     def open_sampled(self, happened: SampledGaussian, why: str) -> tuple[Table, Integers]:
         """The rows, and for each row the number of its unit, for code that samples whole units by themselves. Reviewed code only.
@@ -257,24 +258,24 @@ class Vault:
         each unit and takes all of its rows or none, and a unit's rows together change the sum by no more than the noise is a
         multiple of (each row by 1/rows of it). Refused where nobody knows which rows are one person's.
         """
-        unit = self._rows()
-        persons = np.arange(self._table.rows)
+        unit, table = self._rows(), self._table.whole(why)
+        persons = np.arange(table.rows)
         if self.taint is Taint.RAW:
             self._require_declared(self.schema.names)
             require_sampled_units(unit)
             if unit.rows > 1:
-                if self._table.persons is None or np.bincount(self._table.persons, minlength=1).max() > unit.rows:
+                if table.persons is None or np.bincount(table.persons, minlength=1).max() > unit.rows:
                     raise GuaranteeRefused(f"step {self.step!r}: an earlier step has lost which rows are one person's")
-                persons = np.unique(self._table.persons, return_inverse=True)[1]
+                persons = np.unique(table.persons, return_inverse=True)[1]
         self._spend(happened, why)
-        return self._table, persons
+        return table, persons
 
     def through(self, code: Applies, *, learnt: bool = False) -> Vault:
         """The encoded vault: same ledger, sensitivities multiplied by what one row can change.
 
         No code turns what was read off the rows into a declaration, unless it was ``learnt`` and paid for.
         """
-        encoded = _countable(code.apply(self._table))
+        encoded = _countable(self._table.encoded(code))
         if encoded.schema.declared() != code.schema.declared():
             raise GuaranteeRefused(
                 f"step {self.step!r}: its code makes other columns of the rows than its own schema says, so they came from the rows"
@@ -288,7 +289,7 @@ class Vault:
         """Uniform 64-bit words that decide who is sampled: from the system, unless the run is a reproducible one."""
         return rng.integers(0, 2**64, count, dtype=np.uint64) if self.seeded else self.entropy.words(count)
 
-    def sampled(self, table: Table, rate: float, scheme: Scheme) -> Vault:
+    def sampled(self, table: Rows, rate: float, scheme: Scheme) -> Vault:
         """A vault of a secret sample of the rows, drawn with ``coins``.
 
         A fixed size counts at the rate that was really drawn. Where one row can change more than one row of the sample,
@@ -305,7 +306,7 @@ class Vault:
         replayed = self.replayed or (seeded and not unit.fixes_rows)
         return replace(self, _table=table, sample=self._part(honest), loose=loose, replayed=replayed)
 
-    def released(self, table: Table, taint: Taint) -> Vault:
+    def released(self, table: Rows, taint: Taint) -> Vault:
         """A vault of what a core made of this one, for the next core. It remembers where the raw rows are.
 
         What is still raw may hang together in any way: one person may be in all of its rows.
@@ -449,36 +450,15 @@ def _for_unit(happened: Event, unit: Unit) -> Event:
     raise GuaranteeRefused(f"the cost of {happened} for a person with {unit.rows} rows is not known")
 
 
-def _countable(table: Table) -> Table:
+def _countable(table: Rows) -> Rows:
     """The table, if it has no more rows than every question can add up exactly."""
     if table.rows > ROWS:
         raise InputError(f"a private table has at most {ROWS:,} rows, so that sums of 64 bits stay exact", where="table")
     return table
 
 
-def _limit(table: Table, unit: Unit, entropy: Entropy, seed: int | None) -> Table:
-    """Keep at most ``unit.rows`` rows of each person, picked at random, and none whose person is unknown.
-
-    (Rows of unknown persons cannot share a place: one person more would then push the row of another one out.)
-    """
+def _limit(table: Rows, unit: Unit, entropy: Entropy, seed: int | None) -> Rows:
+    """Keep at most ``unit.rows`` rows of each person, picked at random, and none whose person is unknown."""
     if unit.by is None:
         return table
-    table = table.held_by(unit.by)
-    known = np.flatnonzero(~table.missing(unit.by))
-    _, persons = np.unique(table[unit.by][known], return_inverse=True)
-    if seed is None:
-        coins = entropy.words(len(persons))
-    else:
-        # A seeded coin goes with the number of the row among its person's own: one person more moves nobody else's.
-        own = _places(np.argsort(persons, kind="stable"), persons)
-        coins = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
-    return table.take(np.sort(known[_places(np.lexsort((coins, persons)), persons) < unit.rows]))
-
-
-def _places(order: NDArray[np.intp], persons: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each row its number among the rows of its person, when the rows are taken in this order."""
-    ordered = persons[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    places = np.empty(len(order), np.intp)
-    places[order] = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
-    return places
+    return table.bounded(unit.by, unit.rows, entropy.words, seed)

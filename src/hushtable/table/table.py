@@ -1,12 +1,11 @@
 """A table: a public schema and private rows, immutable, checked when it is made.
 
-It answers three questions (``counts``, ``quantiles``, ``batches``), which is all that most methods need, so that the
-same questions can one day be put to a database.
+It answers what is asked of rows wherever they are (``table.rows``); an engine answers the same for rows that are not in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,15 @@ from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError, MissingExtra
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import FREE, MISSING_CODE, Bounds, Column, Facet, Kind
+from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+    from hushtable.table.counting import Kept
 
 CELL_LIMIT = 50_000_000
 """The largest histogram we are ready to build."""
@@ -46,6 +48,9 @@ class Table(Shown):
 
     It follows the rows through ``take``, ``select`` and ``with_columns``, is never written, and is lost where a table is made anew.
     """
+
+    _kept: Kept | None = field(default=None, init=False, repr=False)
+    """Histograms that were asked for before."""
 
     def __post_init__(self) -> None:
         """Check the arrays against the schema, list every fault at once, and freeze them."""
@@ -114,7 +119,7 @@ class Table(Shown):
         words[:] = column.levels
         return words
 
-    def take(self, rows: NDArray[np.integer] | Mask) -> Table:
+    def take(self, rows: NDArray[np.integer] | Mask | slice) -> Table:
         """These rows, by position or by mask."""
         persons = None if self.persons is None else _sealed(self.persons[rows])
         return replace(self, arrays={name: _sealed(array[rows]) for name, array in self.arrays.items()}, persons=persons)
@@ -181,6 +186,63 @@ class Table(Shown):
             flat = flat * size + self.cells(name)
         return np.bincount(flat, minlength=int(np.prod(sizes))).reshape(sizes)
 
+    def histograms(self, sets: Sequence[Columns]) -> Sequence[Integers]:
+        """The joint histogram of each of these sets, as ``counts`` gives it, in one pass; kept for the next question."""
+        # Compiled code, which takes a third of a second to import.
+        from hushtable.table.counting import Kept
+
+        if self._kept is None:
+            object.__setattr__(self, "_kept", Kept())
+        assert self._kept is not None
+        sizes = {name: self.sizes((name,))[0] for columns in sets for name in columns}
+        for columns in sets:
+            self.sizes(columns)
+
+        def blocks(names: Columns) -> Iterator[dict[str, Integers]]:
+            for batch in self.batches(columns=names):
+                yield {name: batch.cells(name) for name in names}
+
+        return self._kept.histograms(sets, sizes, blocks)
+
+    def fold(self, question: Question) -> Integers:
+        """The answer to a question, additive or not: all rows are here."""
+        return question.answer(self)
+
+    def distinct(self, columns: Iterable[str], limit: int) -> Tuples:
+        """The different tuples of some columns, in order of their codes, and how many rows hold each."""
+        own = self.select(columns)
+        numbers, count = own.groups(own.schema.names)
+        if count > limit:
+            raise InputError(
+                f"there are {count:,} different tuples of {', '.join(own.schema.names)}, more than {limit:,}", where="table"
+            )
+        first = np.full(count, self.rows, np.int64)
+        np.minimum.at(first, numbers, np.arange(self.rows))
+        table = replace(own.take(first), persons=None)
+        order = np.lexsort([table[name] for name in reversed(table.schema.names)])
+        return Tuples(table.take(order), np.bincount(numbers, minlength=count)[order])
+
+    def bounded(self, key: str, most: int, words: Callable[[int], NDArray[np.uint64]], seed: int | None) -> Table:
+        """At most so many rows of each person, picked at random, and none whose person is unknown."""
+        table = self.held_by(key)
+        known = np.flatnonzero(~table.missing(key))
+        _, persons = np.unique(table[key][known], return_inverse=True)
+        if seed is None:
+            coins = words(len(persons))
+        else:
+            # A seeded coin goes with the number of the row among its person's own: one person more moves nobody else's.
+            own = _places(np.argsort(persons, kind="stable"), persons)
+            coins = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
+        return table.take(np.sort(known[_places(np.lexsort((coins, persons)), persons) < most]))
+
+    def encoded(self, code: Code) -> Table:
+        """The rows as a code writes them."""
+        return code.apply(self)
+
+    def whole(self, why: str) -> Table:
+        """The table itself: it is in memory."""
+        return self
+
     def cells(self, name: str) -> Integers:
         """For each row, its cell in the histogram of one column."""
         column, array = self.schema[name], self[name]
@@ -199,10 +261,11 @@ class Table(Shown):
             return np.full(len(list(shares)), np.nan)
         return np.quantile(present, list(shares), method="lower")
 
-    def batches(self, size: int) -> Iterator[Table]:
-        """The rows in order, ``size`` at a time."""
+    def batches(self, size: int = BATCH, columns: Iterable[str] | None = None) -> Iterator[Table]:
+        """The rows in order, ``size`` at a time, all columns or some of them."""
+        own = self if columns is None else self.select(columns)
         for start in range(0, self.rows, size):
-            yield self.take(np.arange(start, min(start + size, self.rows)))
+            yield own.take(slice(start, start + size))
 
     def groups(self, columns: Iterable[str]) -> tuple[Integers, int]:
         """A group number for each row, equal where all these columns are equal (missing equals missing)."""
@@ -361,6 +424,15 @@ def _writeable(base: object) -> bool:
 def _sealed(array: Array) -> Array:
     array.setflags(write=False)
     return array
+
+
+def _places(order: NDArray[np.intp], persons: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each row its number among the rows of its person, when the rows are taken in this order."""
+    ordered = persons[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    places = np.empty(len(order), np.intp)
+    places[order] = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
+    return places
 
 
 def histogram_sizes(schema: Schema, columns: Iterable[str]) -> tuple[int, ...]:

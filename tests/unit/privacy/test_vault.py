@@ -203,8 +203,10 @@ def test_post_processing_never_touches_the_rows_again():
     model = Margins().fit(Vault(_table=table).named("margins", allowance), np.random.default_rng(0))
     table.seal()
     assert model.sample(50, np.random.default_rng(1)).rows == 50
+    other = sealed()
+    other.seal()
     with pytest.raises(Touched):
-        Margins().fit(Vault(_table=table).named("margins", allowance), np.random.default_rng(0))
+        Margins().fit(Vault(_table=other).named("margins", allowance), np.random.default_rng(0))
 
 
 def test_reading_raw_rows_after_anonymizing_loses_every_promise():

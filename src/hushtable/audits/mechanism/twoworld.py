@@ -195,7 +195,7 @@ class _Audited:
         if any(step.learns_domains for step in self.recipe.steps):
             table = with_defaults(table, self.pair.unit.by)
         names = table.schema.released
-        return Vault.of(table, unit=self.pair.unit, seed=0)._table.select(names)
+        return Vault.of(table, unit=self.pair.unit, seed=0)._table.select(names).whole("two worlds are compared")
 
 
 def seeded(seed: int) -> Entropy:

@@ -23,6 +23,7 @@ from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.columns import Column
+from hushtable.table.rows import Rows, answered
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -80,16 +81,16 @@ class RecordingVault(Vault):
         """Both worlds, encoded."""
         return self._beside(super().through(code, learnt=learnt), _encoded(code, self.rival))
 
-    def sampled(self, table: Table, rate: float, scheme: Scheme) -> RecordingVault:
+    def sampled(self, table: Rows, rate: float, scheme: Scheme) -> RecordingVault:
         """Nobody knows which rows of the other world would have been drawn."""
         return self._beside(super().sampled(table, rate, scheme), None)
 
     def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> np.ndarray:
         """Measure, and weigh the answer."""
         noisy = super().measure(query, scale, noise)
-        self.transcript.asked.append(Asked(query, self._table))
+        self.transcript.asked.append(Asked(query, self._table.whole("a listener")))
         if self.rival is not None:
-            here, there = (np.abs(noisy - query.answer(table)).astype(np.float64) for table in (self._table, self.rival))
+            here, there = (np.abs(noisy - answered(query, table)).astype(np.float64) for table in (self._table, self.rival))
             if noise is Noise.GAUSSIAN:
                 self.transcript.weigh(((there**2 - here**2) / (2 * scale**2)).sum())
             else:
@@ -126,13 +127,13 @@ class RecordingVault(Vault):
         return replace(vault, rival=rival)
 
     def _weigh_choice(self, scores: Scores, allowance: Allowance, places: np.ndarray) -> None:
-        self.transcript.asked.append(Asked(scores, self._table))
+        self.transcript.asked.append(Asked(scores, self._table.whole("a listener")))
         if self.rival is None:
             return
         rate = allowance.choice / (2 * score_change(scores, self.schema, self._rows()))
         parts = np.arange(len(places))
         here, there = (
-            log_softmax(rate * np.atleast_2d(scores.answer(table)).astype(np.float64), axis=1)[parts, places]
+            log_softmax(rate * np.atleast_2d(answered(scores, table)).astype(np.float64), axis=1)[parts, places]
             for table in (self._table, self.rival)
         )
         self.transcript.weigh(float((here - there).sum()))

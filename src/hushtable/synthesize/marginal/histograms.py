@@ -34,9 +34,18 @@ class Histograms:
         """All columns of the groups."""
         return tuple(dict.fromkeys(name for group in self.groups for name in group))
 
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The groups."""
+        return self.groups
+
+    def finish(self, counts: Sequence[Integers]) -> Integers:
+        """Row-major within each group."""
+        return np.concatenate([own.ravel() for own in counts])
+
     def answer(self, table: Table) -> Integers:
         """Row-major within each group."""
-        return np.concatenate([table.counts(group).ravel() for group in self.groups])
+        return self.finish([table.counts(group) for group in self.groups])
 
     def largest(self, schema: Schema, rows: int) -> int:
         """A row counts once in each."""

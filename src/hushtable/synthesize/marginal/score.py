@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,8 +44,6 @@ class MarginalScores:
     """A whole number for each candidate; all 1 when empty."""
     bias: Sequence[float] = ()
     """What is taken off each distance, in rows; nothing when empty."""
-    memo: WeakKeyDictionary[Table, dict[tuple[str, ...], int]] = field(default_factory=WeakKeyDictionary, repr=False)
-    """Distances already counted, for a choice that is made again among fewer candidates."""
     checked: bool = field(default=False, repr=False)
     """Whether these are some of the candidates of scores that were checked."""
 
@@ -81,21 +78,24 @@ class MarginalScores:
             [self.model[i] for i in pick],
             [self.weights[i] for i in pick] if self.weights else (),
             [self.bias[i] for i in pick] if self.bias else (),
-            self.memo,
             checked=True,
         )
 
-    def answer(self, table: Table) -> Integers:
-        """One score per candidate; one pass over the rows for each."""
-        known = self.memo.setdefault(table, {})
-        fresh = [i for i, columns in enumerate(self.candidates) if columns not in known]
-        cells = {name: table.cells(name) for name in dict.fromkeys(n for i in fresh for n in self.candidates[i])}
-        for i in fresh:
-            known[self.candidates[i]] = _distance(table, cells, self.candidates[i], self.model[i])
-        far = np.array([known[columns] for columns in self.candidates], np.int64)
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The candidates."""
+        return self.candidates
+
+    def finish(self, counts: Sequence[Integers]) -> Integers:
+        """One score per candidate."""
+        far = np.array([distance(counts[i], expected) for i, expected in enumerate(self.model)], np.int64)
         if len(self.bias):
             far -= np.array([round(GRID * min(max(b, -MOST), MOST)) for b in self.bias], np.int64)
         return far * np.array(self.weights, np.int64) if len(self.weights) else far
+
+    def answer(self, table: Table) -> Integers:
+        """One score per candidate."""
+        return self.finish(table.histograms(self.candidates))
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows where none was expected, those that were, and the bias; half a step of rounding for each cell."""
@@ -133,13 +133,21 @@ class MarginalDistances:
         """All columns of the candidates."""
         return tuple(dict.fromkeys(name for columns in self.candidates for name in columns))
 
-    def answer(self, table: Table) -> Integers:
-        """One distance for each candidate; one pass over the rows for each."""
-        cells = {name: table.cells(name) for name in self.columns}
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The candidates."""
+        return self.candidates
+
+    def finish(self, counts: Sequence[Integers]) -> Integers:
+        """One distance for each candidate."""
         answers = np.zeros(self.count, np.int64)
-        for i, (columns, expected) in enumerate(zip(self.candidates, self.model, strict=True)):
-            answers[i] = _distance(table, cells, columns, expected) // GRID
+        for i, expected in enumerate(self.model):
+            answers[i] = distance(counts[i], expected) // GRID
         return answers
+
+    def answer(self, table: Table) -> Integers:
+        """One distance for each candidate."""
+        return self.finish(table.histograms(self.candidates))
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows where none was expected, those that were, and half a step of rounding for each cell."""
@@ -152,14 +160,9 @@ class MarginalDistances:
         return 2.0 * self.count, 2 * math.sqrt(self.count), 0
 
 
-def _distance(table: Table, cells: dict[str, Integers], columns: tuple[str, ...], expected: Floats) -> int:
+def distance(counts: Integers, expected: Floats) -> int:
     """Sum of |GRID count - round(GRID expected)|."""
-    sizes = table.sizes(columns)
-    if sizes != expected.shape:
-        raise InputError(f"expected counts of {', '.join(columns)} have another shape than the table's", where="marginal scores")
-    flat = cells[columns[0]]
-    for name, size in zip(columns[1:], sizes[1:], strict=True):
-        flat = flat * size + cells[name]
-    counts = np.bincount(flat, minlength=expected.size)
+    if counts.shape != expected.shape:
+        raise InputError("expected counts have another shape than those of the rows", where="marginal scores")
     expected = expected * min(1.0, MOST / max(float(np.abs(expected).sum()), 1.0))
-    return int(np.abs(GRID * counts - np.rint(GRID * expected.ravel()).astype(np.int64)).sum())
+    return int(np.abs(GRID * counts - np.rint(GRID * expected).astype(np.int64)).sum())
