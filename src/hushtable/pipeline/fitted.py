@@ -56,16 +56,19 @@ class Fitted:
         """The columns among those to fix whose values follow from others."""
         return [name for name in determined(self.schema) if name in (given or {})]
 
-    def _decoded(self, rows: int | None, rng: np.random.Generator, given: Given | None) -> Table:
+    def undone(self, rows: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
+        """Rows of the model, led back by its codes; what was read off the rows is marked so."""
         table = self.model.sample(rows, rng, self._encoded(given) if given else None)
         for code in reversed(self.codes):
             table = code.undo(table, rng)
-        table = rounded(table)
+        return table.under(table.schema.derived_from(self.origin))
+
+    def _decoded(self, rows: int | None, rng: np.random.Generator, given: Given | None) -> Table:
+        table = rounded(self.undone(rows, rng, given))
         # A number was fixed to its bin, and lies anywhere inside it: its place in the bin depends on nothing else.
         free = {name: value for name, value in (given or {}).items() if name not in self._determined(given)}
         exact = given_arrays(self.schema, free, table.rows)
-        table = table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
-        return table.under(table.schema.derived_from(self.origin))
+        return table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
 
     def _encoded(self, given: Given) -> Given:
         """The values to fix, written as the model writes them; InputError names what is no value, and what cannot be fixed."""

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hushtable import __version__
@@ -42,8 +43,97 @@ PAGES = ("card.html", "mapping.csv")
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
 
+class Stated(Shown):
+    """What is said of a release, however its rows are kept."""
+
+    guarantee: Guarantee
+    recipe: Recipe
+    result: Mapping[str, Any]
+    dropped: tuple[str, ...]
+    versions: Mapping[str, str]
+    date: str
+    untouched: Untouched
+    fitted: Fitted | None
+    allowed: str = ""
+    copies: Copies | None = None
+
+    @property
+    def leaves(self) -> tuple[Schema, int]:
+        """The schema of the rows that leave, and how many they are."""
+        raise NotImplementedError
+
+    def require_fitted(self) -> Fitted:
+        """The fitted model; InputError where there is none."""
+        if self.fitted is None:
+            raise InputError(
+                "changes the rows of a table, or hands out values of single rows: it has no model to draw new rows from",
+                where=f"recipe {self.recipe.recipe}",
+            )
+        return self.fitted
+
+    def card(self) -> dict[str, Any]:
+        """The public card as plain values (without the hashes of the files)."""
+        schema, rows = self.leaves
+        about = schema.about
+        return {
+            **({"data_title": about.pop("title")} if "title" in about else {}),
+            **about,
+            "date": self.date,
+            "recipe": self.recipe.recipe,
+            "title": self.recipe.title,
+            "cite": self.recipe.cite,
+            "steps": [step_name(step) for step in self.recipe.steps],
+            "rows": rows,
+            "columns": list(schema.names),
+            "dropped": list(self.dropped),
+            "untouched": self.untouched.to_json(),
+            **self._copied(),
+            "guarantee": self.guarantee.to_json(),
+            "explanation": [list(pair) for pair in self.guarantee.sentences()],
+            "result": dict(self.result),
+            "versions": dict(self.versions),
+        }
+
+    def _copied(self) -> dict[str, Any]:
+        """That rows of real people are among the released ones, how many, and why; only where that needed a reason."""
+        if not self.allowed or self.copies is None:
+            return {}
+        return {"copies": {"reason": self.allowed, "equal": self.copies.equal, "alone": self.copies.alone}}
+
+    def refuse_copies(self) -> None:
+        """GuaranteeRefused where rows of real people would leave as they are, and nobody gave a reason."""
+        if self.copies is not None and self.copies.too_many and not self.allowed:
+            raise GuaranteeRefused(self.copies.refusal(self.untouched.columns))
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """What stands above every promise: which columns left unchanged, and that rows of real people are among the released."""
+        return exposed(self.untouched, self._copied().get("copies", {}), self.guarantee.promises)
+
+    def complete(
+        self, folder: Path, pages: Mapping[str, str], sign: SigningKey | None, hashes: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Write all but the rows, which are in the folder already: schema, recipe, pages, card, signature.
+
+        ``hashes`` are those of files that are known already.
+        """
+        if strange := sorted(set(pages) - set(PAGES)):
+            raise InputError(f"no page of a release is called so; there are {', '.join(PAGES)}", where=", ".join(strange))
+        schema = _write_hierarchies(self.leaves[0], folder)
+        text = schema.dump(_write_levels(schema, folder), _write_codes(schema, folder))
+        (folder / SCHEMA).write_text(text, encoding="utf-8")
+        (folder / RECIPE).write_text(self.recipe.dump(), encoding="utf-8")
+        for name, text in pages.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        files = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+        found = {name: hashes[name] if name in hashes else file_hash(folder / name) for name in files}
+        (folder / CARD).write_text(json.dumps(self.card() | {"hashes": found}, indent=1, ensure_ascii=False), encoding="utf-8")
+        if sign is not None:
+            sign.sign(folder)
+
+
 @dataclass(frozen=True, eq=False)
-class Release(Shown):
+class Release(Stated):
     """What may leave the house. Nothing in it was computed from the raw rows but through the recipe."""
 
     table: Table
@@ -91,52 +181,10 @@ class Release(Shown):
                 raise GuaranteeRefused(f"{why}; nothing is released")
         return table
 
-    def require_fitted(self) -> Fitted:
-        """The fitted model; InputError where there is none."""
-        if self.fitted is None:
-            raise InputError(
-                "changes the rows of a table, or hands out values of single rows: it has no model to draw new rows from",
-                where=f"recipe {self.recipe.recipe}",
-            )
-        return self.fitted
-
-    def card(self) -> dict[str, Any]:
-        """The public card as plain values (without the hashes of the files)."""
-        about = self.table.schema.about
-        return {
-            **({"data_title": about.pop("title")} if "title" in about else {}),
-            **about,
-            "date": self.date,
-            "recipe": self.recipe.recipe,
-            "title": self.recipe.title,
-            "cite": self.recipe.cite,
-            "steps": [step_name(step) for step in self.recipe.steps],
-            "rows": self.table.rows,
-            "columns": list(self.table.schema.names),
-            "dropped": list(self.dropped),
-            "untouched": self.untouched.to_json(),
-            **self._copied(),
-            "guarantee": self.guarantee.to_json(),
-            "explanation": [list(pair) for pair in self.guarantee.sentences()],
-            "result": dict(self.result),
-            "versions": dict(self.versions),
-        }
-
-    def _copied(self) -> dict[str, Any]:
-        """That rows of real people are among the released ones, how many, and why; only where that needed a reason."""
-        if not self.allowed or self.copies is None:
-            return {}
-        return {"copies": {"reason": self.allowed, "equal": self.copies.equal, "alone": self.copies.alone}}
-
-    def refuse_copies(self) -> None:
-        """GuaranteeRefused where rows of real people would leave as they are, and nobody gave a reason."""
-        if self.copies is not None and self.copies.too_many and not self.allowed:
-            raise GuaranteeRefused(self.copies.refusal(self.untouched.columns))
-
     @property
-    def exposed(self) -> tuple[str, ...]:
-        """What stands above every promise: which columns left unchanged, and that rows of real people are among the released."""
-        return exposed(self.untouched, self._copied().get("copies", {}), self.guarantee.promises)
+    def leaves(self) -> tuple[Schema, int]:
+        """The schema and the rows of the table."""
+        return self.table.schema, self.table.rows
 
     def save(
         self, folder: str | Path, *, form: str = "csv", pages: Mapping[str, str] | None = None, sign: SigningKey | None = None
@@ -148,21 +196,9 @@ class Release(Shown):
         """
         self.refuse_copies()
         folder = Path(folder)
-        if strange := sorted(set(pages or {}) - set(PAGES)):
-            raise InputError(f"no page of a release is called so; there are {', '.join(PAGES)}", where=", ".join(strange))
         with whole_folder(folder) as partial:
             io.write(self.table, partial / f"data.{form}")
-            schema = _write_hierarchies(self.table.schema, partial)
-            text = schema.dump(_write_levels(schema, partial), _write_codes(schema, partial))
-            (partial / SCHEMA).write_text(text, encoding="utf-8")
-            (partial / RECIPE).write_text(self.recipe.dump(), encoding="utf-8")
-            for name, text in (pages or {}).items():
-                (partial / name).write_text(text, encoding="utf-8")
-            files = sorted(p.relative_to(partial).as_posix() for p in partial.rglob("*") if p.is_file())
-            card = self.card() | {"hashes": {name: file_hash(partial / name) for name in files}}
-            (partial / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False), encoding="utf-8")
-            if sign is not None:
-                sign.sign(partial)
+            self.complete(partial, pages or {}, sign)
         return folder
 
 

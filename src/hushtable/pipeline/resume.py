@@ -8,8 +8,6 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from hushtable import __version__
 from hushtable.errors import InputError
 from hushtable.pipeline.options import ReleaseOptions
@@ -17,7 +15,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.journal import Journal
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.table.disk import read_text, refuse_inside_release, whole_file
-from hushtable.table.table import Table
+from hushtable.table.rows import Rows
 
 FILE = "resume.json"
 NOTE = "A run that may go on. What is here is as private as the rows: delete this folder once the release is made."
@@ -35,15 +33,12 @@ def resumable(options: ReleaseOptions) -> ReleaseOptions:
     return replace(options, seed=drawn) if options.seed is None and options.epsilon is None else options
 
 
-def journal(folder: Path, recipe: Recipe, table: Table, budget: Budget, unit: Unit) -> tuple[Journal, int]:
+def journal(folder: Path, recipe: Recipe, table: Rows, budget: Budget, unit: Unit) -> tuple[Journal, int]:
     """The answers that a run of this recipe on these rows has paid for, and the seed of everything that is not noise."""
     digest = hashlib.sha256()
     for text in (__version__, recipe.dump(), table.schema.dump(), repr(budget), repr(unit)):
         digest.update(text.encode() + b"\0")
-    for name in table.schema.names:
-        digest.update(np.ascontiguousarray(table[name]).tobytes() + b"\0")
-    for name, words in table.texts.items():
-        digest.update("\0".join((name, *map(str, words))).encode("utf-8", "surrogatepass"))
+    digest.update(table.digest())
     return Journal(folder, digest.hexdigest()[:32]), kept_seed(folder)
 
 

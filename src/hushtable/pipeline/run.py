@@ -11,9 +11,11 @@ import numpy as np
 
 from hushtable.display import Progress, announce, silent
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
+from hushtable.pipeline.blocks import Drawn, drawn
 from hushtable.pipeline.copies import copies
 from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.fitted import Fitted
+from hushtable.pipeline.large import PART, LargeRelease, suited
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
@@ -38,6 +40,7 @@ from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.columns import Role
 from hushtable.table.defaults import with_defaults
 from hushtable.table.determined import departs
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -62,6 +65,21 @@ def release(
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
     An error after that has a note of what was spent by then. ``factor`` as in ``plan``: 1 where a price in rho is to add up.
     """
+    released = release_rows(table, recipe, options, progress=progress, factor=factor, **keywords)
+    assert isinstance(released, Release)
+    return released
+
+
+def release_rows(
+    table: Rows,
+    recipe: Recipe,
+    options: ReleaseOptions | None = None,
+    *,
+    progress: Progress = silent,
+    factor: float | None = None,
+    **keywords: Unpack[ReleaseFields],
+) -> Release | LargeRelease:
+    """The same for rows wherever they are; of rows out of memory a release of many rows is one that is still to be written."""
     options = ReleaseOptions.of(options, keywords)
     require_extras(recipe.steps, f"recipe {recipe.recipe!r}")
     options = resumable(options)
@@ -70,62 +88,70 @@ def release(
     if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
         recipe = learning_domains(recipe)
     if any(step.learns_domains for step in recipe.steps):
-        table = with_defaults(table, unit.by)
+        table = with_defaults(table.whole("learning domains"), unit.by)
     recipe = with_structure(recipe, table.schema, budget, unit)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None, factor=factor)
     if budget is not None and not options.unproven:
         refuse_unproven(course)
+    if not isinstance(table, Table):
+        table = suited(course, table)
     last = course.steps[-1]
     if options.rows is not None and course.ledger.paid and course.drawn is None:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(recipe.readable(table.schema))
-    vault, drawn = replace(vault, work=options.resume), seed
+    vault, start = replace(vault, work=options.resume), seed
     if options.resume is not None and budget is not None:
         if any(planned.plan.samples is not Scheme.NONE for planned in course.steps):
             raise PlanError(
                 "a secret sample cannot be drawn again, so a recipe with one does not go on after a stop: leave out --resume"
             )
-        kept, drawn = journal(options.resume, recipe, table, budget, unit)
+        kept, start = journal(options.resume, recipe, table, budget, unit)
         vault = replace(vault, journal=kept)
     if course.factor != 1:
         slots = Slots((entry.step, entry.event) for entry in course.ledger.paid)
         vault = replace(vault, ledger=Ledger(slots=slots))
-    walk = _Walk(course, vault, np.random.default_rng(drawn), options.rows, progress)
+    walk = _Walk(course, vault, np.random.default_rng(start), options.rows, progress)
     with Spending(walk.ledger, budget):
         return _released(walk, recipe, table, options)
 
 
-def _key_held_back(table: Table, key: str | None) -> Table:
+def _key_held_back(table: Rows, key: str | None) -> Rows:
     """The table whose key is an identifier: a column that shows which rows are one person's never leaves, whatever its role."""
     if key is None or key not in table.schema or key not in table.schema.released:
         return table
     return table.under(table.schema.with_columns(replace(table.schema[key], role=Role.IDENTIFIER)))
 
 
-def _released(walk: _Walk, recipe: Recipe, table: Table, options: ReleaseOptions) -> Release:
+def _released(walk: _Walk, recipe: Recipe, table: Rows, options: ReleaseOptions) -> Release | LargeRelease:
     """What a walk leads to, if it keeps what was asked for."""
     budget, unproven = walk.course.budget, options.unproven
     released = walk.go()
     # Where queries were paid for, few rows or none are what they bought: that is released, and said.
-    if released.rows < 2 and not walk.ledger.paid:
+    if released.rows < 2 and not walk.ledger.paid and walk.drawn is None:
         raise InputError(
             f"the release would have {released.rows} rows; a table needs at least two", where=f"recipe {recipe.recipe}"
         )
     guarantee = _guarantee(walk, recipe, budget, table.schema, released.schema.texts)
-    if released.rows < 2:
+    if released.rows < 2 and walk.drawn is None:
         guarantee = replace(guarantee, caveats=(*guarantee.caveats, SPARSE))
     if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
         reasons = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
         raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {reasons}")
     dropped = tuple(name for name in table.schema.names if name not in (*table.schema.released, *released.schema.texts))
     # Which rows belong to one person is private: it was good for counting, and stays here.
-    leaving = own_domains(shuffled(released.held_by(None), walk.rng))
+    leaving = released.held_by(None)
+    # The order in which a private model drew them says nothing of the rows that it was fitted to.
+    leaving = own_domains(leaving if walk.mixed and walk.vault.taint is Taint.DP else shuffled(leaving, walk.rng))
     # A step may have made its schema anew; what the data is called is declared, and stays.
     leaving = leaving.under(leaving.schema.described(**table.schema.about))
     warnings = _warnings(table, budget)
+    if walk.drawn is not None:
+        return LargeRelease(
+            leaving.schema, walk.drawn.blocks, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings
+        )
     made = Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
     # Where a budget paid for every look, there is no unpaid one at how the release compares with the rows.
-    return made if not walk.ledger.culprits else _compared(made, walk, table, options)
+    return made if not walk.ledger.culprits else _compared(made, walk, table.whole("comparing the release with the rows"), options)
 
 
 def _compared(released: Release, walk: _Walk, table: Table, options: ReleaseOptions) -> Release:
@@ -139,11 +165,11 @@ def _compared(released: Release, walk: _Walk, table: Table, options: ReleaseOpti
     return replace(released, untouched=left, copies=found, allowed=options.allow_copies or "" if found.too_many else "")
 
 
-def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
+def _warnings(table: Rows, budget: Budget | None) -> tuple[str, ...]:
     """What only whoever holds the rows may know. To refuse, or to say it on the card, would give away how many rows there are."""
     warnings = [
         f"in {count:,} rows {name} is not what {by.source} determines by the schema: what a model draws follows the schema"
-        for name, rows in departs(table).items()
+        for name, rows in (departs(table) if isinstance(table, Table) else {}).items()
         if (count := int(rows.sum())) and (by := table.schema[name].determined_by) is not None
     ]
     if budget is not None and budget.delta * table.rows >= 1:
@@ -171,6 +197,12 @@ class _Walk:
         """The codes that are undone after the last core."""
         self.fitted: Fitted | None = None
         """The model that the last table was drawn from, and what was undone after it; None if it is the table itself."""
+        self.large = not vault.in_memory
+        """Whether a table of many rows is left to be drawn where it is written."""
+        self.drawn: Drawn | None = None
+        """The table that is still to be drawn."""
+        self.mixed = False
+        """Whether the last table was drawn in blocks, each in random order."""
 
     @property
     def ledger(self) -> Ledger:
@@ -228,26 +260,34 @@ class _Walk:
             else:
                 assert isinstance(planned.step, Core)
                 model = planned.step.fit(at_work, self.rng)
-                table = model.sample(rows, self.rng)
-                if result := model.result():
-                    self.results[planned.name] = result
             self.progress(planned.name, 1.0)
-        done, encoded, read = segment[-1].plan, table.schema, self.ledger.entries[before:]
+        core, read = segment[-1], self.ledger.entries[before:]
         if last and self.waiting is not None:
             codes, start, origin = [*self.waiting.codes, *codes], self.waiting.start, self.waiting.marks(origin)
             # What a code read that is undone here was read for this table, whatever was anonymized in between.
             read = (*self.waiting.read, *read)
-        for code in reversed(codes):
-            table = code.undo(table, self.rng)
-        table = table.under(table.schema.derived_from(origin))
-        self.fitted = None
-        if segment[-1].plan.effect is Effect.GENERATE:
-            self.fitted = Fitted(model=model, codes=tuple(codes), schema=start, origin=origin)
-            table, redrawn = self.fitted.possible(rounded(table), self.rng)
-            self.results |= {"zeros": redrawn} if redrawn else {}
-        done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
+        fitted = Fitted(model=model, codes=tuple(codes), schema=start, origin=origin)
+        generated = core.plan.effect is Effect.GENERATE
+        self.fitted = fitted if generated else None
+        self.drawn = drawn(fitted, rows, self.rng) if generated else None
+        if self.drawn is None:
+            table = fitted.undone(rows, self.rng)
+            table, redrawn = fitted.possible(rounded(table), self.rng) if generated else (table, {})
+        else:
+            table, redrawn = self._of_blocks(self.drawn, last=last), self.drawn.redrawn
+        if result := model.result():
+            self.results[core.name] = result
+        self.results |= {"zeros": redrawn} if redrawn else {}
+        done = replace(core.plan, promises=tuple(_decoded(p, model.schema, table.schema) for p in core.plan.promises))
         self._settle(table, done, read, stable=stable)
         return table
+
+    def _of_blocks(self, blocks: Drawn, *, last: bool) -> Table:
+        """All blocks; of a table that is written block by block only its columns."""
+        if last and self.large and blocks.rows > PART:
+            return Table.empty(blocks.schema)
+        self.drawn, self.mixed = None, True
+        return blocks.table()
 
     def _settle(self, table: Table, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:
         """What the table may now be called, from what was really read to make it."""

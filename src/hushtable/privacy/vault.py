@@ -136,6 +136,11 @@ class Vault:
         """Public, and free."""
         return self._table.schema
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are here, all of them at once."""
+        return isinstance(self._table, Table)
+
     def named(self, step: str, allowance: Allowance | None = None) -> Vault:
         """The same vault, writing under this step's name, with what the step may spend."""
         origin = None if self.origin is None else self.origin.named(step, allowance)

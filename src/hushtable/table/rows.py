@@ -141,6 +141,10 @@ class Rows(Protocol):
         """
         ...
 
+    def digest(self) -> bytes:
+        """What tells these rows from others, of which nothing can be learnt about them without a guess of all."""
+        ...
+
     def whole(self, why: str) -> Table:
         """All of them in memory; PlanError, which says what needs them (``why``), where they do not fit."""
         ...

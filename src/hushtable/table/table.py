@@ -5,6 +5,7 @@ It answers what is asked of rows wherever they are (``table.rows``); an engine a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -239,6 +240,15 @@ class Table(Shown):
         """The rows as a code writes them."""
         return code.apply(self)
 
+    def digest(self) -> bytes:
+        """A digest of the rows."""
+        own = hashlib.sha256()
+        for name in self.schema.names:
+            own.update(np.ascontiguousarray(self[name]).tobytes() + b"\0")
+        for name, words in self.texts.items():
+            own.update("\0".join((name, *map(str, words))).encode("utf-8", "surrogatepass"))
+        return own.digest()
+
     def whole(self, why: str) -> Table:
         """The table itself: it is in memory."""
         return self
@@ -317,6 +327,12 @@ class Table(Shown):
             moments[missing] = np.datetime64("NaT")
             return moments
         return array
+
+    @classmethod
+    def empty(cls, schema: Schema) -> Table:
+        """No rows of a schema."""
+        texts = {column.name: np.empty(0, object) for column in schema if column.kind in FREE}
+        return cls(schema, {column.name: np.empty(0, column.dtype) for column in schema}, texts)
 
     @classmethod
     def concat(cls, tables: Iterable[Table]) -> Table:

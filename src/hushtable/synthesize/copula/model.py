@@ -95,9 +95,14 @@ class GaussianCopula:
     joined: Joined
     summary: dict[str, Any]
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return max(2, self.total)
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; ``given`` fixes columns to a value, and the others are drawn given that."""
-        rows = max(2, self.total) if n is None else n
+        rows = self.size if n is None else n
         return table_of(self.schema, self.joined.draw(rows, rng, given_cells(self.schema, given)))
 
     def result(self) -> dict[str, Any]:

@@ -79,9 +79,14 @@ class PartedCopula:
         margins = {name: Margin(shares[number], self.orders[name]) for name, shares in self.margins.items()}
         return Joined(margins, self.correlations[number])
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return max(2, self.total)
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; ``given`` fixes columns to a value, and parts and the other columns are drawn given that."""
-        rows = max(2, self.total) if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         weights = self._weights(rng, fixed)
         numbers = rng.choice(len(weights), rows, p=weights)

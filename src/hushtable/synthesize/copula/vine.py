@@ -53,9 +53,14 @@ class VineModel:
     total: int
     summary: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return self.total
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; under a condition, those of many that meet it."""
-        rows = self.total if n is None else n
+        rows = self.size if n is None else n
         if not given:
             return self._table(self._draw(rows, rng))
         return self._table(self._meeting(rows, rng, given))

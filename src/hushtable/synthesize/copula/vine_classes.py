@@ -42,9 +42,14 @@ class ClassTrees:
     total: int
     summary: dict[str, Any]
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return self.total
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; ``given`` fixes columns to a value, and classes and the other columns are drawn given that."""
-        rows = self.total if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         inner = {name: value for name, value in (given or {}).items() if name != self.classes}
         weights = self._weights(fixed)

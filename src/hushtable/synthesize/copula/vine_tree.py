@@ -52,9 +52,14 @@ class TreeModel:
     total: int
     summary: dict[str, Any]
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return self.total
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; ``given`` fixes columns to a value, and the others follow from their distribution given that."""
-        rows = self.total if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         likely, _ = self._messages(fixed)
         cells: list[Integers] = [np.zeros(0, np.int64)] * len(self.shares)

@@ -103,9 +103,14 @@ class Independent:
         shares = {name: on_simplex(settled.get(name, counts.astype(np.float64)), total) / total for name, counts in noisy.items()}
         return cls(schema, shares, round(total), scales)
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return self.total
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default the noisy number of rows; ``given`` fixes columns to a level."""
-        rows = self.total if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         cells = {n: np.full(rows, fixed[n]) if n in fixed else spread(s, rows, rng) for n, s in self.shares.items()}
         return table_of(self.schema, cells)

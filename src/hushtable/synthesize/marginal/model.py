@@ -24,9 +24,14 @@ class CountModel:
     summary: dict[str, Any]
     """For the public card: plain values, functions of noisy answers and of public knowledge only."""
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return max(2, round(self.graphical.total))
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default the (noisy) total; ``given`` fixes columns, and the others follow as the model says."""
-        rows = max(2, round(self.graphical.total)) if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         try:
             return table_of(self.schema, self.graphical.draw(rows, rng, fixed or None))

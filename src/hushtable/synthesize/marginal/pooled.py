@@ -53,9 +53,14 @@ class PooledModel:
     summary: dict[str, Any] = field(default_factory=dict)
     """For the public card."""
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return max(2, round(self.graphical.total))
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default the (noisy) total; ``given`` fixes columns, and the others follow as the model says."""
-        rows = max(2, round(self.graphical.total)) if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         batch = max(1000, (len(self.weights) or min(MOST, CODES // max(len(self.expected), 1))) // OVER)
         try:

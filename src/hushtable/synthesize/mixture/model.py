@@ -36,9 +36,14 @@ class Mixture:
     means: bool = False
     """Whether numbers are the mean of their cell, instead of drawn around it."""
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return self.total
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """Cells in their proportions, then each column by itself; ``given`` fixes columns, and cells by how well they fit."""
-        rows = self.total if n is None else n
+        rows = self.size if n is None else n
         fixed = given_arrays(self.schema, given, rows)
         one = Table(self.schema.select(fixed), {name: array[:1] for name, array in fixed.items()}) if fixed and rows else None
         cells = _spread(self.weights if one is None else self._fitting(one), rows, rng)

@@ -88,13 +88,18 @@ class Network:
     total: int
     summary: dict[str, Any]
 
+    @property
+    def size(self) -> int:
+        """As many rows as it draws where no number is asked for."""
+        return max(self.total, 2)
+
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, column by column; ``given`` fixes columns.
 
         Conditions are met exactly, and the other columns are drawn from their distribution under the condition by likelihood
         weighting: many rows are drawn with the fixed columns held, and kept with the probability of what was fixed.
         """
-        rows = max(self.total, 2) if n is None else n
+        rows = self.size if n is None else n
         fixed = given_cells(self.schema, given)
         size = BATCH // TRIES if fixed else BATCH
         batches = [self.draw(min(size, rows - start), rng, fixed) for start in range(0, max(rows, 1), size)]

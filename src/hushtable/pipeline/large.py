@@ -1,0 +1,60 @@
+"""Releases of rows that are not in memory: which recipes can be run there, and a release that is written block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hushtable.errors import PlanError
+from hushtable.pipeline.fitted import Fitted
+from hushtable.pipeline.plan import Course
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.release import Stated, installed_versions, today
+from hushtable.pipeline.step import Reads
+from hushtable.pipeline.untouched import Untouched
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.table.rows import Rows
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+PART = 1_000_000
+"""Rows of a part of a release; one of no more rows is a single table."""
+
+
+@dataclass(frozen=True, eq=False)
+class LargeRelease(Stated):
+    """What may leave the house, and is too much to be held at once: its rows are made when it is written."""
+
+    schema: Schema
+    blocks: Callable[[], Iterator[Table]]
+    """Makes the rows, some at a time, the same ones each time."""
+    guarantee: Guarantee
+    recipe: Recipe
+    result: Mapping[str, Any] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=installed_versions)
+    date: str = field(default_factory=today)
+    untouched: Untouched = field(default_factory=Untouched)
+    rows: int = 0
+    """How many there are, once it is written."""
+    fitted: Fitted | None = field(default=None, repr=False)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def leaves(self) -> tuple[Schema, int]:
+        """The schema, and how many rows were written."""
+        return self.schema, self.rows
+
+
+def suited(course: Course, rows: Rows) -> Rows:
+    """The rows, where the recipe can be run on them; in memory, where only then, and they fit. PlanError before a row is read."""
+    needy = {planned.name: planned for planned in course.steps if planned.plan.reads is Reads.MEMORY}
+    several = len(course.segments) > 1
+    if not needy and not several:
+        return rows
+    why = f"step {', '.join(needy)}" if needy else f"a recipe of {len(course.segments)} cores"
+    try:
+        return rows.whole(why)
+    except PlanError as error:
+        raise PlanError(f"{error}; 'hush methods --any-size' lists the recipes that run on tables of any size") from None
