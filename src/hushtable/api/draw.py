@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from hushtable.pipeline import store
-from hushtable.pipeline.release import Release
+from hushtable.pipeline.release import Release, Stated
 from hushtable.pipeline.step import Given
 from hushtable.pipeline.store import SavedModel
 
 
-def save_model(release: Release, path: str | Path) -> Path:
+def save_model(release: Stated, path: str | Path) -> Path:
     """Write the fitted model of a release to a new file, with its guarantee, recipe and versions.
 
     The file is JSON and arrays in a zip archive, never a pickle. A release that is the anonymized table itself has no model, and a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -9,7 +10,20 @@ import numpy as np
 from hushtable.errors import InputError
 from hushtable.privacy.noise import SYSTEM
 from hushtable.table.arguments import require_seed, require_tables
+from hushtable.table.rows import BATCH, Rows
 from hushtable.table.table import Table
+
+
+def hold_out_rows(rows: Rows, share: float, secret: int | None = None) -> tuple[Rows, Rows]:
+    """``hold_out`` for rows that are not in memory, each of which is a person of its own, by coins: fresh ones without ``secret``."""
+    draw = SYSTEM.words if secret is None else partial(np.random.default_rng(secret).integers, 0, 2**64, dtype=np.uint64)
+    held_out = np.zeros(rows.rows, bool)
+    for start in range(0, rows.rows, BATCH):
+        part = held_out[start : start + BATCH]
+        part[:] = draw(len(part)) < np.uint64(int(share * 2.0**64))
+    if not 2 <= held_out.sum() <= rows.rows - 2:
+        raise InputError(f"{share:g} of {rows.rows} rows leaves too few on one side", where="hold-out")
+    return rows.take(~held_out), rows.take(held_out)
 
 
 def hold_out(

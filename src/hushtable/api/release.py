@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -11,19 +12,24 @@ import numpy as np
 
 from hushtable.api.best_of import best_of
 from hushtable.api.draw import save_model
-from hushtable.api.hold_out import hold_out
+from hushtable.api.hold_out import hold_out, hold_out_rows
 from hushtable.display import Progress, meant, silent
+from hushtable.engine.compute import Compute
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.card import Card, suppressed_rows
 from hushtable.pipeline.extras import require_extras
+from hushtable.pipeline.large import LargeRelease
 from hushtable.pipeline.options import ReleaseOptions
+from hushtable.pipeline.parts import write_parts, write_rows
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release
+from hushtable.pipeline.release import DATA_FOLDER, Release
 from hushtable.pipeline.resume import kept_seed, resumable
 from hushtable.pipeline.run import release as run_recipe
+from hushtable.pipeline.run import release_rows
 from hushtable.pipeline.signature import SigningKey
 from hushtable.pipeline.store import SENSITIVE, sensitive
+from hushtable.privacy.noise import SYSTEM
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
@@ -32,8 +38,11 @@ from hushtable.table.arguments import require_tables
 from hushtable.table.columns import Facet, Kind, Role
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
 from hushtable.table.layout import Layout
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table
 
+ONE, MANY = "csv", "parquet"
+"""The formats of a released table in one file and in many, where none is asked for."""
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
 MOST_DROPPED = 0.9
 """The largest share of rows that may be dropped because their person has others, where the schema calls the column a key."""
@@ -92,10 +101,16 @@ def save(release: Release, folder: str | Path, form: str = "csv", sign: SigningK
     ``sign`` is the private key to sign the card with, or its file.
     """
     key = sign if sign is None or isinstance(sign, SigningKey) else SigningKey.load(sign)
+    return release.save(folder, form=form, pages=_pages(release), sign=key)
+
+
+def _pages(release: Release | LargeRelease) -> dict[str, str]:
+    """What a release says for people to read: its card, and what became what."""
+    schema, _ = release.leaves
     pages = {"card.html": card_page(Card.from_json(release.card()))}
-    if any(column.generalized for column in release.table.schema):
-        pages["mapping.csv"] = mapping_csv(release.table.schema)
-    return release.save(folder, form=form, pages=pages, sign=key)
+    if any(column.generalized for column in schema):
+        pages["mapping.csv"] = mapping_csv(schema)
+    return pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +118,7 @@ class ReleaseRequest:
     """What it takes to make a release from a file: the table, the recipe, the options, and where everything goes."""
 
     data: Path
-    """The table: a .csv, .csv.gz or .parquet file."""
+    """The table: a .csv, .csv.gz or .parquet file; for an engine also a folder or a pattern of them, or a DuckDB file."""
     schema: Path
     """The schema of the table."""
     folder: Path
@@ -118,8 +133,8 @@ class ReleaseRequest:
     """The budget, the unit of privacy, the rows, the seed."""
     hold_out: float | None = None
     """The share of rows to set aside as control rows of an audit; training and control rows are then saved beside the release."""
-    form: str = "csv"
-    """The format of the released table: csv, csv.gz or parquet."""
+    form: str | None = None
+    """The format of the released table: csv, csv.gz or parquet; when absent csv, and parquet where the rows are many files."""
     sign: Path | None = None
     """The private key to sign the card with."""
     model: Path | None = None
@@ -132,10 +147,12 @@ class ReleaseRequest:
     """Under which terms the release may be used, in place of what the schema says."""
     layout: Layout = field(default_factory=Layout)
     """How the file of the table is written, where it does not say so itself."""
+    compute: Compute = field(default_factory=Compute)
+    """Where the rows are worked on; it changes nothing of the result, and is not saved."""
 
     def __post_init__(self) -> None:
         """One way to make the release; and for the best of several no knobs, which some of them might not have."""
-        require_form(self.form)
+        require_form(self.form or ONE)
         if (self.recipe is None) == (not self.best_of):
             raise InputError("name a recipe, or several with --best-of, and not both", where="--recipe")
         if self.best_of and self.options.epsilon is None:
@@ -189,7 +206,7 @@ class ReleaseRequest:
 class SavedRelease:
     """A release that was made from a file, where it was saved, and what became of the rows and columns of the file."""
 
-    release: Release
+    release: Release | LargeRelease
     folder: Path
     private: Path | None
     """The private folder of training and control rows, if rows were held out."""
@@ -206,6 +223,11 @@ class SavedRelease:
     def files(self) -> list[str]:
         """The names of the files of the release."""
         return sorted(path.name for path in self.folder.iterdir())
+
+    @property
+    def rows(self) -> int:
+        """How many were released."""
+        return self.release.leaves[1]
 
     @property
     def suppressed_rows(self) -> list[int]:
@@ -244,9 +266,10 @@ def release_to_folder(
     if recipe is not None:
         require_extras(recipe.steps, f"recipe {recipe.recipe!r}")
     key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
-    table = io.read(request.data, request.schema, **request.layout.to_json())
-    table = table.under(table.schema.described(**request.about))
+    table = _read(request, progress)
     options = resumable(request.options)
+    if not isinstance(table, Table):
+        return _large(request, table, recipe, options, key, progress)
     train, control = table, None
     if request.hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
@@ -262,7 +285,7 @@ def release_to_folder(
     if request.model is not None:
         # First, so that a release without a model is refused before anything is written.
         save_model(released, request.model)
-    save(released, request.folder, request.form, key)
+    save(released, request.folder, request.form or ONE, key)
     if control is not None and request.private is not None:
         save_private({"train": train, "control": control}, request.private)
     return SavedRelease(
@@ -276,6 +299,71 @@ def release_to_folder(
     )
 
 
+def _read(request: ReleaseRequest, progress: Progress) -> Rows:
+    """The rows, where the request says that they are worked on."""
+    table: Rows = io.read(request.data, request.schema, **request.layout.to_json())
+    return table.under(table.schema.described(**request.about))
+
+
+def _large(
+    request: ReleaseRequest, rows: Rows, recipe: Recipe | None, options: ReleaseOptions, key: SigningKey | None, progress: Progress
+) -> SavedRelease:
+    """The same for rows that are not in memory: a release of many rows, and rows that are held out, are written in parts."""
+    if recipe is None:
+        raise InputError("the best of several releases is chosen in memory: name one recipe", where="--best-of")
+    train, control = rows, None
+    if request.hold_out is not None:
+        if options.unit.by is not None:
+            raise InputError(
+                "splits rows and not persons where they are not in memory: split the file beforehand", where="--hold-out"
+            )
+        secret = None if options.resume is None else kept_seed(options.resume)
+        train, control = hold_out_rows(rows, request.hold_out, options.seed if options.epsilon is None else secret)
+    warnings = require_key(train, options)
+    made = release_rows(train, recipe, options, progress=progress)
+    made.refuse_copies()
+    made = replace(made, warnings=(*made.warnings, *warnings))
+    if request.model is not None:
+        save_model(made, request.model)
+    if isinstance(made, Release):
+        save(made, request.folder, request.form or ONE, key)
+    else:
+        made = save_in_parts(made, request.folder, request.form or MANY, key, work=options.resume, progress=progress)
+    if control is not None and request.private is not None:
+        save_private({"train": train, "control": control}, request.private)
+    return SavedRelease(
+        release=made, folder=request.folder, private=request.private, model=request.model, train_rows=train.rows,
+        used_rows=rows_used(train, options.unit), ignored=tuple(rows.ignored),
+    )  # fmt: skip
+
+
+def save_in_parts(
+    release: LargeRelease,
+    folder: Path,
+    form: str = MANY,
+    key: SigningKey | None = None,
+    *,
+    work: Path | None = None,
+    progress: Progress = silent,
+) -> LargeRelease:
+    """Make the rows of a large release and write them part by part, then its card; the release that knows how many there are.
+
+    With a private folder to resume from, parts that were finished before a stop are not made again.
+    """
+
+    def report(rows: int) -> None:
+        progress("writing", min(1.0, rows / max(1, release.expected)))
+
+    with whole_folder(folder) as partial:
+        data = (partial if work is None else work) / DATA_FOLDER
+        parts = write_parts(release.blocks, data, form, mark="" if work is None else release.mark, report=report)
+        if work is not None:
+            shutil.move(data, partial / DATA_FOLDER)
+        release = release.written(parts.total)
+        release.complete(partial, _pages(release), key, parts.hashes)
+    return release
+
+
 def _require_apart(path: Path, what: str, request: ReleaseRequest) -> None:
     """Refuse what cannot be written, or takes the place of the release, or would be published with it."""
     place = path.resolve()
@@ -287,15 +375,17 @@ def _require_apart(path: Path, what: str, request: ReleaseRequest) -> None:
         raise InputError(f"cannot be written: there is no folder {path.parent}", where=str(path))
 
 
-def rows_used(table: Table, unit: Unit) -> int:
+def rows_used(table: Rows, unit: Unit) -> int:
     """How many rows a release reads: those of known persons, up to the limit for each, where a key identifies persons."""
     if unit.by is None:
         return table.rows
+    if not isinstance(table, Table):
+        return table.bounded(unit.by, unit.rows, SYSTEM.words, None).rows
     groups, _ = table.groups([unit.by])
     return int(np.minimum(np.bincount(groups[~table.missing(unit.by)]), unit.rows).sum())
 
 
-def require_key(table: Table, options: ReleaseOptions) -> tuple[str, ...]:
+def require_key(table: Rows, options: ReleaseOptions) -> tuple[str, ...]:
     """InputError where the column that is to identify persons is no key; and what is to be said of it to whoever holds the rows.
 
     With a budget no refusal may depend on the rows: there the schema decides, and how many rows are dropped is a warning. Without
@@ -320,11 +410,16 @@ def require_key(table: Table, options: ReleaseOptions) -> tuple[str, ...]:
     return (f"{where}: {why}",) if why else ()
 
 
-def _dropped(table: Table, unit: Unit, most: float) -> str:
+def _dropped(table: Rows, unit: Unit, most: float) -> str:
     """That more than this share of the rows is dropped, because their person has others; else empty."""
     dropped = 1 - rows_used(table, unit) / table.rows if table.rows else 0.0
     if unit.by is None or dropped <= most:
         return ""
+    if not isinstance(table, Table):
+        return (
+            f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read. If the "
+            "column does identify persons, say how many rows of each are read (--rows-per-person N); if not, name what does"
+        )
     held = np.bincount(table.groups([unit.by])[0][~table.missing(unit.by)])
     held = held[held > 0]
     if not len(held):
@@ -336,10 +431,13 @@ def _dropped(table: Table, unit: Unit, most: float) -> str:
     )
 
 
-def save_private(tables: Mapping[str, Table], folder: Path) -> Path:
-    """Write training and control rows to a new folder that only its owner can read."""
+def save_private(tables: Mapping[str, Rows], folder: Path) -> Path:
+    """Write training and control rows to a new folder that only its owner can read: files, or folders of parts."""
     with whole_folder(folder, private=True) as partial:
         for name, table in tables.items():
-            io.write(table, partial / f"{name}.csv")
+            if isinstance(table, Table):
+                io.write(table, partial / f"{name}.csv")
+            else:
+                write_rows(table, partial / name)
         (partial / "README.txt").write_text(PRIVATE_NOTE, encoding="utf-8")
     return folder

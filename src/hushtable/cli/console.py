@@ -19,7 +19,7 @@ from hushtable.table.disk import refuse_existing, require_form
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
-    from hushtable.pipeline.release import Release
+    from hushtable.pipeline.release import Release, Stated
 
 out = Console(highlight=False, soft_wrap=True, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
@@ -46,7 +46,7 @@ def warn_of_epsilon(*epsilons: float | None) -> None:
         )
 
 
-def show_guarantee(release: Release) -> None:
+def show_guarantee(release: Stated) -> None:
     """The kind of evidence of a release, every sentence of its guarantee, and what only whoever holds the rows may know."""
     assurance = str(release.guarantee.assurance)
     colour = {"proven": "green", "verified": "green", "claimed": "yellow"}.get(assurance, "red")

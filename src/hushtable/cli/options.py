@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from hushtable.engine.compute import Compute, bytes_of
 from hushtable.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
@@ -61,6 +62,18 @@ AllowCopies = Annotated[
         show_default=False,
     ),
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="Where the rows are worked on: memory, duckdb (tables of any size), local[n], spark://HOST:PORT or sc://HOST:PORT; auto "
+        "takes memory where the rows fit.",
+    ),
+]
+Memory = Annotated[str | None, typer.Option(help="The most memory to use, as 4GB; half of the machine's when absent.")]
+Workers = Annotated[int | None, typer.Option(help="Workers side by side; one for each core when absent.")]
+WorkFolder = Annotated[
+    Path | None, typer.Option("--work", help="A folder for what does not fit into memory; it is emptied at the end.", metavar="DIR")
+]
 TableFormat = Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")]
 PageFormats = Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")]
 
@@ -82,6 +95,11 @@ def _own_name(word: str, own: set[str]) -> str:
     name, between, value = word.partition("=")
     other = ALIASES.get(name, name)
     return f"{other}{between}{value}" if name not in own and other in own else word
+
+
+def compute_of(engine: str, memory: str | None, workers: int | None, work: Path | None) -> Compute:
+    """Where the rows are worked on, as the options say."""
+    return Compute(engine=engine, memory=None if memory is None else bytes_of(memory), workers=workers, work=work)
 
 
 def settings_of(items: list[str] | None) -> dict[str, str]:

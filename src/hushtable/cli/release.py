@@ -15,9 +15,11 @@ from hushtable.cli.options import (
     AllowCopies,
     Data,
     Encoding,
+    Engine,
     Header,
     Json,
     LearnDomain,
+    Memory,
     Names,
     Person,
     RowsPerPerson,
@@ -25,6 +27,9 @@ from hushtable.cli.options import (
     Seed,
     StepSettings,
     TableFormat,
+    Workers,
+    WorkFolder,
+    compute_of,
     names_of,
     settings_of,
 )
@@ -67,7 +72,7 @@ def release(
         str, typer.Option(help="Neighbours: add_remove (the number of rows is private) or replace_one (it is public).")
     ] = "add_remove",
     hold_out: Annotated[float | None, typer.Option(help="Set this share of the rows aside as the control, in OUT.private.")] = None,
-    form: TableFormat = "csv",
+    form: TableFormat | None = None,
     unproven: Annotated[
         bool,
         typer.Option("--unproven", help="Release even if steps read rows unprotected, so that epsilon is infinite."),
@@ -91,6 +96,10 @@ def release(
         ),
     ] = None,
     seed: Seed = None,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workers: Workers = None,
+    work: WorkFolder = None,
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
@@ -125,6 +134,7 @@ def release(
         contact=contact,
         licence=licence,
         layout=Layout.of(header, names, encoding),
+        compute=compute_of(engine, memory, workers, work),
     )
     warn_of_epsilon(epsilon)
     with progress("release", _after_stop(request)) as update:
@@ -164,8 +174,8 @@ def _show(saved: SavedRelease, schema_file: Path, resume: Path | None) -> None:
         out.print(f"{count:,} of {saved.used_rows:,} rows were suppressed")
     for note in saved.notes:
         out.print(f"[yellow]Caution:[/yellow] {escape(note)}.")
-    out.print(f"{release.table.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
-    if lacking := [name for name in ("title", "contact", "licence") if name not in release.table.schema.about]:
+    out.print(f"{saved.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
+    if lacking := [name for name in ("title", "contact", "licence") if name not in release.leaves[0].about]:
         entries, options = (listed([form.format(name) for name in lacking]) for form in ("{}:", "--{}"))
         out.print(f"The card lacks {listed(lacking)}: write {entries} at the top of the schema, or give {options}.")
     if saved.model is not None:

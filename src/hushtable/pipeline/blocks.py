@@ -7,7 +7,7 @@ never has to lie in memory as a whole. Rows that a differentially private model 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,33 +29,35 @@ class Drawn:
     rows: int
     """How many are asked for; fewer are drawn where hardly any is possible."""
     seed: int
-    redrawn: dict[str, Any] = field(default_factory=dict)
-    """What became of rows that the schema declares impossible, of the blocks that were drawn so far."""
 
     @property
     def schema(self) -> Schema:
         """Of the rows as they leave."""
-        return own_domains(self._block(0, 1)).schema
+        return own_domains(self._block(0, 1)[0]).schema
 
     def blocks(self, first: int = 0) -> Iterator[Table]:
         """The blocks in order, from this one on."""
+        for table, _ in self._blocks(first):
+            yield table
+
+    def table(self, report: Callable[[float], None] = lambda share: None) -> tuple[Table, dict[str, Any]]:
+        """All of it, and what became of rows that the schema declares impossible."""
+        parts, redrawn = list[Table](), dict[str, Any]()
+        for block, again in self._blocks(0):
+            parts.append(block)
+            for name, value in again.items():
+                redrawn[name] = redrawn.get(name, 0) + value if isinstance(value, int) else value
+            report(min(1.0, len(parts) * BLOCK / self.rows))
+        return Table.concat(parts), redrawn
+
+    def _blocks(self, first: int) -> Iterator[tuple[Table, dict[str, Any]]]:
         for number in range(first, -(-self.rows // BLOCK)):
             yield self._block(number, min(BLOCK, self.rows - number * BLOCK))
 
-    def table(self, report: Callable[[float], None] = lambda share: None) -> Table:
-        """All of it."""
-        parts = list[Table]()
-        for block in self.blocks():
-            parts.append(block)
-            report(min(1.0, len(parts) * BLOCK / self.rows))
-        return Table.concat(parts)
-
-    def _block(self, number: int, rows: int) -> Table:
+    def _block(self, number: int, rows: int) -> tuple[Table, dict[str, Any]]:
         rng = np.random.default_rng([self.seed, number])
         table, redrawn = self.fitted.possible(rounded(self.fitted.undone(rows, rng)), rng)
-        for name, value in redrawn.items():
-            self.redrawn[name] = self.redrawn.get(name, 0) + value if isinstance(value, int) else value
-        return table.take(rng.permutation(table.rows))
+        return table.take(rng.permutation(table.rows)), redrawn
 
 
 def drawn(fitted: Fitted, rows: int | None, rng: np.random.Generator) -> Drawn | None:

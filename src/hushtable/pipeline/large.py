@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hushtable.errors import PlanError
+from hushtable.pipeline.blocks import BLOCK
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.plan import Course
 from hushtable.pipeline.recipe import Recipe
@@ -18,8 +20,10 @@ from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-PART = 1_000_000
-"""Rows of a part of a release; one of no more rows is a single table."""
+BLOCKS = 16
+"""Blocks of a file of rows."""
+PART = BLOCKS * BLOCK
+"""Rows of a file; a release of no more rows is a single table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +31,8 @@ class LargeRelease(Stated):
     """What may leave the house, and is too much to be held at once: its rows are made when it is written."""
 
     schema: Schema
-    blocks: Callable[[], Iterator[Table]]
-    """Makes the rows, some at a time, the same ones each time."""
+    blocks: Callable[[int], Iterator[Table]]
+    """Makes the blocks from this number on, the same ones each time."""
     guarantee: Guarantee
     recipe: Recipe
     result: Mapping[str, Any] = field(default_factory=dict)
@@ -36,10 +40,25 @@ class LargeRelease(Stated):
     versions: Mapping[str, str] = field(default_factory=installed_versions)
     date: str = field(default_factory=today)
     untouched: Untouched = field(default_factory=Untouched)
+    expected: int = 0
+    """How many are to be drawn."""
     rows: int = 0
     """How many there are, once it is written."""
     fitted: Fitted | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """What tells its rows from all others."""
+        own = hashlib.sha256(f"{self.expected} {self.recipe.dump()}".encode())
+        own.update(next(self.blocks(0)).digest())
+        return own.hexdigest()
+
+    def written(self, rows: int) -> LargeRelease:
+        """The release that knows how many rows were written."""
+        short = f"of {self.expected:,} rows that were wanted only {rows:,} could be drawn that are possible by the declared zeros"
+        result = {**self.result, **({"zeros": {"note": short}} if rows < self.expected else {})}
+        return replace(self, rows=rows, result=result)
 
     @property
     def leaves(self) -> tuple[Schema, int]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,10 @@ SCHEMA, RECIPE = "schema.yaml", "recipe.yaml"
 DATA = tuple(f"data.{form}" for form in ("csv", "csv.gz", "parquet"))
 PAGES = ("card.html", "mapping.csv")
 """What is written beside them for people to read."""
+DATA_FOLDER = "data"
+"""The folder of a release whose rows are in several files."""
+PART = re.compile(rf"{DATA_FOLDER}/part-(\d{{5,}})\.(csv|csv\.gz|parquet)", re.ASCII)
+"""Their names."""
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
 
@@ -54,6 +59,7 @@ class Stated(Shown):
     date: str
     untouched: Untouched
     fitted: Fitted | None
+    warnings: tuple[str, ...]
     allowed: str = ""
     copies: Copies | None = None
 
@@ -226,11 +232,18 @@ def _installed() -> dict[str, str]:
     return versions
 
 
+def part_name(number: int, form: str) -> str:
+    """The name of a file of rows, in the folder of them."""
+    return f"part-{number:05d}.{form}"
+
+
 def data_file(folder: Path) -> Path:
-    """The data file of a saved release."""
+    """The data file of a saved release, or the folder of them."""
     for name in DATA:
         if (folder / name).is_file():
             return folder / name
+    if (folder / DATA_FOLDER).is_dir():
+        return folder / DATA_FOLDER
     raise InputError("is not a release: it has no data file", where=str(folder))
 
 
@@ -270,7 +283,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def file_hash(path: Path) -> str:
     """SHA-256, as the card holds it."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write_hierarchies(schema: Schema, folder: Path) -> Schema:

@@ -146,8 +146,17 @@ def _released(walk: _Walk, recipe: Recipe, table: Rows, options: ReleaseOptions)
     leaving = leaving.under(leaving.schema.described(**table.schema.about))
     warnings = _warnings(table, budget)
     if walk.drawn is not None:
+        blocks, schema = walk.drawn.blocks, leaving.schema
         return LargeRelease(
-            leaving.schema, walk.drawn.blocks, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings
+            schema,
+            lambda first: (block.under(schema) for block in blocks(first)),
+            guarantee,
+            recipe,
+            walk.results,
+            dropped,
+            fitted=walk.fitted,
+            warnings=warnings,
+            expected=walk.drawn.rows,
         )
     made = Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
     # Where a budget paid for every look, there is no unpaid one at how the release compares with the rows.
@@ -274,7 +283,7 @@ class _Walk:
             table = fitted.undone(rows, self.rng)
             table, redrawn = fitted.possible(rounded(table), self.rng) if generated else (table, {})
         else:
-            table, redrawn = self._of_blocks(self.drawn, last=last), self.drawn.redrawn
+            table, redrawn = self._of_blocks(self.drawn, last=last)
         if result := model.result():
             self.results[core.name] = result
         self.results |= {"zeros": redrawn} if redrawn else {}
@@ -282,10 +291,10 @@ class _Walk:
         self._settle(table, done, read, stable=stable)
         return table
 
-    def _of_blocks(self, blocks: Drawn, *, last: bool) -> Table:
+    def _of_blocks(self, blocks: Drawn, *, last: bool) -> tuple[Table, dict[str, Any]]:
         """All blocks; of a table that is written block by block only its columns."""
         if last and self.large and blocks.rows > PART:
-            return Table.empty(blocks.schema)
+            return Table.empty(blocks.schema), {}
         self.drawn, self.mixed = None, True
         return blocks.table()
 

@@ -30,7 +30,7 @@ from hushtable.pipeline.card import Card
 from hushtable.pipeline.copies import Copies
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import RECIPE, SCHEMA, Release, parse_card
+from hushtable.pipeline.release import RECIPE, SCHEMA, Release, Stated, parse_card
 from hushtable.pipeline.step import Arrays, Code, Given, Model, Storable
 from hushtable.pipeline.verify import read_guarantee, verify_card
 from hushtable.privacy.criteria import Counted
@@ -80,7 +80,7 @@ class SavedModel:
     """How many rows of the release that the model was fitted for are real ones, where that needed a reason."""
 
     @classmethod
-    def of(cls, release: Release) -> SavedModel:
+    def of(cls, release: Stated) -> SavedModel:
         """The model of a release in memory; InputError where the release is the anonymized table itself."""
         return cls(
             fitted=release.require_fitted(), guarantee=release.guarantee, recipe=release.recipe, result=release.result,
@@ -128,7 +128,7 @@ class SavedModel:
         return promise.counted is Counted.ROWS and table.rows > 0 and not unmet(promise, table)
 
 
-def save(release: Release, path: str | Path) -> Path:
+def save(release: Stated, path: str | Path) -> Path:
     """Write the fitted model of a release, with its guarantee, to a new file; it appears whole or not at all.
 
     InputError, before anything is written, where the release has no model of its own, where a code between the model and the
@@ -141,7 +141,7 @@ def save(release: Release, path: str | Path) -> Path:
     _require_declared(fitted)
     arrays: list[np.ndarray[Any, Any]] = []
     parts = [_stored(part, arrays) for part in (fitted.model, *fitted.codes)]
-    trees = {c.name: c.hierarchy for c in release.table.schema if isinstance(c.hierarchy, FileTree)}
+    trees = {c.name: c.hierarchy for c in release.leaves[0] if isinstance(c.hierarchy, FileTree)}
     document = {
         "format": FORMAT,
         "model": parts[0],
@@ -151,7 +151,7 @@ def save(release: Release, path: str | Path) -> Path:
     }
     entries = {
         RECIPE: release.recipe.dump().encode(),
-        SCHEMA: release.table.schema.portable().dump().encode(),
+        SCHEMA: release.leaves[0].portable().dump().encode(),
         MODEL: json.dumps(document, indent=1, ensure_ascii=False).encode(),
         **{f"arrays/{number}.npy": _npy(array) for number, array in enumerate(arrays)},
     }

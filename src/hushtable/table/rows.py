@@ -96,6 +96,11 @@ class Rows(Protocol):
         """How many there are: exact, and private."""
         ...
 
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns that were read with them and that the schema does not name."""
+        ...
+
     def histograms(self, sets: Sequence[Columns]) -> Sequence[Integers]:
         """The joint histogram of each of these sets of columns, all in one pass: an axis for each column, missing last on each."""
         ...
