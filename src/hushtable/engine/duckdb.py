@@ -174,8 +174,9 @@ class _Reading:
         """The different values of a column; None where there are too many."""
         run, number = self.connection.execute, self.rows.names.index(own.name)
         text = f"({own.pick})::VARCHAR"
-        (about,) = run(f"SELECT approx_count_distinct({own.pick}) FROM ({self.all})").fetchone() or (0,)
-        if about > 1.2 * WORDS:
+        span = self.rows.spans[0]
+        (about,) = run(f"SELECT approx_count_distinct({own.pick}) FROM {_rows_of(span.path, span.start, span.stop)}").fetchall()[0]
+        if self.rows.rows > WORDS and 2 * about > span.stop - span.start:
             return None
         run(
             f"CREATE OR REPLACE TEMP TABLE words{number} AS SELECT {text} AS w, any_value({own.pick}) AS v, count(*) AS n "
