@@ -35,11 +35,17 @@ class PairTables:
     replaced, two counts of each: L1 = 2p, L2 = sqrt(2p).
     """
 
+    additive: ClassVar[bool] = True
     columns: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
     """For each column the group of each cell of its histogram; with classes, class after class."""
     classes: str = ""
     """A column whose classes have a table each for every pair of the others; empty: one for all."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns, and that of the classes."""
+        return (*self.columns, self.classes) if self.classes else self.columns
 
     @property
     def sizes(self) -> tuple[int, ...]:
