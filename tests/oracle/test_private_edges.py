@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import partial
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
 
 import numpy as np

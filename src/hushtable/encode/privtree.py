@@ -49,9 +49,7 @@ def privtree_places(vault: Vault, name: str, points: int, allowance: Allowance) 
     epsilon = grown(allowance).epsilon / unit.rows
     below = Below(vault.open_rows(Approximate(epsilon, 0.0), f"{_WHY}: {name}", recorded=True), name)
     scale = 3 * (1 if unit.relation is Relation.ADD_REMOVE else 2) / epsilon
-    edges = vault.recorded(
-        f"{_WHY}: {name}, {points} places, {scale!r}", lambda: [grow(below, points, scale, vault.entropy)]
-    )
+    edges = vault.recorded(f"{_WHY}: {name}, {points} places, {scale!r}", lambda: [grow(below, points, scale, vault.entropy)])
     return edges[0]
 
 

@@ -13,7 +13,6 @@ from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import CELL_LIMIT, Table, histogram_sizes
 
-
 FINE = 4096
 """The most cells of a column whose pairs are counted as tables. Ranks of finer ones are compared row by row, in memory."""
 

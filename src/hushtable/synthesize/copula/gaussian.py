@@ -73,7 +73,7 @@ class PlainCopula(Core):
 def _products(rows: Rows, scores: Mapping[str, Floats]) -> Floats:
     """The mean product of the scores of each two columns: from the tables of pairs, or row by row where these are too large."""
     if not pairs_fit(rows.schema):
-        table = rows.whole(_FINE)
+        table = rows.whole("a copula of columns with many values")
         of_rows = np.stack([own[table.cells(name)] for name, own in scores.items()])
         return np.asarray((of_rows @ of_rows.T / rows.rows)[np.triu_indices(len(scores), 1)])
     pairs = list(combinations(scores, 2))
@@ -84,9 +84,7 @@ def _products(rows: Rows, scores: Mapping[str, Floats]) -> Floats:
 def _pearson(rows: Rows, scores: Mapping[str, Floats], products: Floats) -> Floats:
     """Pearson's correlation of the scores, 0 where a column does not vary."""
     counts = rows.histograms([(name,) for name in scores])
-    means, squares = (
-        np.array([own**power @ counts[i] for i, own in enumerate(scores.values())]) / rows.rows for power in (1, 2)
-    )
+    means, squares = (np.array([own**power @ counts[i] for i, own in enumerate(scores.values())]) / rows.rows for power in (1, 2))
     lengths = np.sqrt(np.maximum(squares - means**2, 0.0))
     first, second = np.triu_indices(len(scores), 1)
     return np.asarray((products - means[first] * means[second]) / np.maximum(lengths[first] * lengths[second], 1e-12))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.simplex import on_simplex
 from hushtable.numerics.concordance import pairs_fit
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, Reads, reads_places
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event

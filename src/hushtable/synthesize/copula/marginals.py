@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hushtable.pipeline.step import Reads
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.query import Query
 from hushtable.privacy.unit import Relation
@@ -114,6 +115,9 @@ class MarginalCopula(PairwiseCopula):
     def __post_init__(self) -> None:
         """At least two cells."""
         self._check(cells=(self.cells >= 2, "must be at least 2"))
+
+    def _reads(self, schema: Schema, budget: Allowance | None) -> Reads:
+        return Reads.COUNTS
 
     def _priced(self, schema: Schema) -> Query:
         return PairTables(schema.names, ())

@@ -169,8 +169,8 @@ class PairwiseCopula(PrivateCopula):
         return Dependence(np.eye(1))
 
     def _reads(self, schema: Schema, budget: Allowance | None) -> Reads:
-        """How it looks at the rows."""
-        return Reads.COUNTS
+        """How it looks at the rows: all at once, unless a copula says otherwise."""
+        return Reads.MEMORY
 
     @abstractmethod
     def _priced(self, schema: Schema) -> Query:

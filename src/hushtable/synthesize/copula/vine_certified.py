@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from hushtable.numerics.simplex import present
 from hushtable.numerics.concordance import pairs_fit
+from hushtable.numerics.simplex import present
 from hushtable.pipeline.step import Model, Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.concordance import Concordance

@@ -115,7 +115,9 @@ class Mwem(PrivateCore):
         if len(candidates) > LIMIT:
             caveats.append(f"margins are chosen among at most {LIMIT} candidates at a time, drawn at random")
         adaptive = not self._fixed(len(schema))
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=tuple(caveats), adaptive=adaptive)
+        return Plan(
+            schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=tuple(caveats), adaptive=adaptive
+        )
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
         """Choose, measure and update, round by round."""
