@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hushtable.display import meant
 from hushtable.data.people import people_schema
+from hushtable.display import meant
 from hushtable.errors import HushError, InputError, install
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline import recipe as recipes
