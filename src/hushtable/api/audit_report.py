@@ -100,6 +100,8 @@ class AuditReport(Shown):
     """Some released rows with free text, to be read by eye; none whose text a person wrote. Empty where the release has no text."""
     people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    """How many people of each side were asked, picked at random; empty where everybody was."""
 
     @cached_property
     def alarms(self) -> list[Finding]:
@@ -179,6 +181,7 @@ class AuditReport(Shown):
             "made": self.run.to_json(),
             "rows": dict(self.rows),
             "people": dict(self.people),
+            "asked": dict(self.asked),
             "card": None if self.card is None else self.card.to_json(),
             "void": list(self.void),
             "assumed": list(self.assumed),
@@ -215,6 +218,7 @@ class AuditReport(Shown):
             assumed=lenient.texts(plain.get("assumed")),
             causes=[Cause.from_json(one) for one in lenient.mappings(plain.get("causes"))],
             people=_counts(plain.get("people")),
+            asked=_counts(plain.get("asked")),
             examples=[
                 {name: None if value is None else lenient.text(value) for name, value in one.items()}
                 for one in lenient.mappings(plain.get("examples"))
