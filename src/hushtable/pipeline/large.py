@@ -66,13 +66,19 @@ class LargeRelease(Stated):
         return self.schema, self.rows
 
 
+def in_memory_only(course: Course) -> str:
+    """What of a recipe needs all rows in memory; empty where it runs on tables of any size."""
+    needy = {planned.name: planned for planned in course.steps if planned.plan.reads is Reads.MEMORY}
+    if needy:
+        return f"step {', '.join(needy)}"
+    return f"a recipe of {len(course.segments)} cores" if len(course.segments) > 1 else ""
+
+
 def suited(course: Course, rows: Rows) -> Rows:
     """The rows, where the recipe can be run on them; in memory, where only then, and they fit. PlanError before a row is read."""
-    needy = {planned.name: planned for planned in course.steps if planned.plan.reads is Reads.MEMORY}
-    several = len(course.segments) > 1
-    if not needy and not several:
+    why = in_memory_only(course)
+    if not why:
         return rows
-    why = f"step {', '.join(needy)}" if needy else f"a recipe of {len(course.segments)} cores"
     try:
         return rows.whole(why)
     except PlanError as error:
