@@ -91,7 +91,7 @@ class AuditOptions:
     known: str | Iterable[str] = BOTH
     """What the attacker holds of a person: ``quasi``, ``all``, ``both`` in turn, or the names of columns."""
     people: int | None = None
-    """How many people are asked of each side, picked at random; when absent everybody, and 10,000 where tables are not in memory."""
+    """How many people are asked of each side, picked at random; by default everybody, or 10,000 where tables are not in memory."""
     work: Path | None = None
     """A folder for what does not fit into memory; a temporary one when absent."""
 
@@ -101,6 +101,8 @@ class AuditOptions:
         object.__setattr__(self, "only", several(self.only))
         object.__setattr__(self, "gates", several(self.gates))
         object.__setattr__(self, "known", parse_known(self.known))
+        if isinstance(self.work, str):
+            object.__setattr__(self, "work", Path(self.work))
         if self.people is not None and self.people < 2:
             raise InputError(f"at least two people are asked, got {self.people}", where="people")
         if isinstance(self.card, Mapping):
@@ -148,9 +150,11 @@ def audit(
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
     leaks are planted to see which ones this audit would notice. Records at risk are shown by row number; ``values`` also shows
     what the attacker used. ``gates`` are conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``,
-    ``epsilon<=2`` and ``promise=proven``, judged by the card. Of tables that are not in memory ``people`` are picked of each side,
-    and the whole release is searched for them; audits that need all of it in memory are left out, each with the reason. ``known`` says what the attacker holds of a person: the
+    ``epsilon<=2`` and ``promise=proven``, judged by the card. ``known`` says what the attacker holds of a person: the
     quasi-identifiers, all released columns, some that are named, or (by default) the first two in turn, told apart.
+
+    Of tables that are not in memory ``people`` are picked at random on each side, and the whole release is searched for them; audits
+    that need all of it in memory are left out, each with the reason. With ``people`` that is done with tables in memory too.
     """
     options = AuditOptions.of(options, keywords)
     conditions = [Condition.parse(text) for text in options.gates]
@@ -181,7 +185,9 @@ def audit(
         case, audits, left = found.case, found.audits, found.left
         sides = _Sides(case.train, case.control, found.notes, found.places)
     else:
-        assert isinstance(train, Table) and isinstance(released, Table) and isinstance(control, Table)
+        assert isinstance(train, Table)
+        assert isinstance(released, Table)
+        assert isinstance(control, Table)
         announce(progress, efforts | (power_study.efforts(efforts) if options.power else {}))
         sides = _identified(train, control, options.person, card)
         case = Case(sides.train, released, sides.control, generator)

@@ -16,6 +16,7 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.groups import Groups
 from hushtable.evidence.power import Power
 from hushtable.evidence.records import Record, Tail
+from hushtable.evidence.sampling import would_be_seen
 from hushtable.evidence.verdict import Cause, Evidence, alarms, of_risk
 from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
@@ -103,6 +104,11 @@ class AuditReport(Shown):
     asked: Mapping[str, int] = field(default_factory=dict)
     """How many people of each side were asked, picked at random; empty where everybody was."""
 
+    @property
+    def sampled(self) -> str:
+        """How many people were asked of how many, and what would have been seen; empty where everybody was."""
+        return would_be_seen(self.asked, self.rows) if self.asked else ""
+
     @cached_property
     def alarms(self) -> list[Finding]:
         """The findings that chance does not explain."""
@@ -182,6 +188,7 @@ class AuditReport(Shown):
             "rows": dict(self.rows),
             "people": dict(self.people),
             "asked": dict(self.asked),
+            "sampled": self.sampled,
             "card": None if self.card is None else self.card.to_json(),
             "void": list(self.void),
             "assumed": list(self.assumed),

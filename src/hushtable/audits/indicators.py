@@ -56,7 +56,7 @@ class IdenticalMatches(Audit):
     def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
         """Equal rows: of the people who are asked, and of all."""
         sets = [columns for columns, _ in self._split(case)]
-        return [Equal(columns) for columns in (*sets, *([] if case.limited else [case.columns]))] + [Copied(case.compared)]
+        return [Copied(case.compared), *(Equal(columns) for columns in (*sets, *([] if case.limited else [case.columns])))]
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding on the release, one for each set of columns; no distance is computed."""
@@ -100,7 +100,7 @@ class IdenticalMatches(Audit):
             name="published verbatim", scope="all rows", risk=Risk.SINGLING_OUT, knows=f"knows {case.holding}",
             does="finds it unchanged in the release", known=ALL,
         )  # fmt: skip
-        yield replace(judge(Trace(hits[0], hits[1], *nobody), everybody, level=self.level, naive=None), trace=None)
+        yield replace(judge(Trace(hits[0], hits[1], nobody[0], nobody[1]), everybody, level=self.level, naive=None), trace=None)
 
     def _parts(self, case: Case) -> Iterator[Finding]:
         """Rows copied in part: the quasi-identifiers, and all other columns."""
@@ -114,18 +114,29 @@ class IdenticalMatches(Audit):
         rest = tuple(n for n in case.compared if n not in quasi.columns)
         apart = len(quasi.columns) > 1 and len(rest) > 1
         if case.limited or (apart and case.known is None):
-            yield known.columns, Scenario(
-                name="published in part",
-                scope="quasi columns" if known.label == QUASI else known.label,
-                risk=Risk.SINGLING_OUT,
-                knows=f"knows {known.noun}",
-                does=does,
-                known=known.label,
+            yield (
+                known.columns,
+                Scenario(
+                    name="published in part",
+                    scope="quasi columns" if known.label == QUASI else known.label,
+                    risk=Risk.SINGLING_OUT,
+                    knows=f"knows {known.noun}",
+                    does=does,
+                    known=known.label,
+                ),
             )
         if apart and not case.limited:
             knows = "knows everything about a person but the quasi-identifiers"
-            yield rest, Scenario(
-                name="published in part", scope="all but quasi columns", risk=Risk.SINGLING_OUT, knows=knows, does=does, known=ALL
+            yield (
+                rest,
+                Scenario(
+                    name="published in part",
+                    scope="all but quasi columns",
+                    risk=Risk.SINGLING_OUT,
+                    knows=knows,
+                    does=does,
+                    known=ALL,
+                ),
             )
 
     def _published(self, case: Case, columns: Sequence[str], scenario: Scenario) -> Finding:

@@ -23,7 +23,7 @@ from hushtable.engine.source import Parquet, Source, parquet
 from hushtable.engine.spool import Spooled
 from hushtable.engine.store import private_folder
 from hushtable.errors import Fault, InputError
-from hushtable.table import io, infer
+from hushtable.table import infer, io
 from hushtable.table.dictionary import Dictionary
 from hushtable.table.files import parquet_rows, plain
 from hushtable.table.infer import Draft, Profiled
@@ -104,7 +104,8 @@ class OnDisk:
         """All rows, for DuckDB, each with its number."""
         starts = {span.path: span.before for span in self.files.spans}
         return " UNION ALL ".join(
-            f"SELECT *, file_row_number + {before} AS {PLACE} FROM {parquet_rows(path, ROW_NUMBER)}" for path, before in starts.items()
+            f"SELECT *, file_row_number + {before} AS {PLACE} FROM {parquet_rows(path, ROW_NUMBER)}"
+            for path, before in starts.items()
         )
 
     @cached_property

@@ -84,7 +84,9 @@ class Case:
     @property
     def totals(self) -> dict[str, int]:
         """By name how many rows there are, of which the tables may hold a part."""
-        return {which: table.rows for which, table in self.tables.items()} if self.shortlist is None else dict(self.shortlist.totals)
+        return (
+            {which: table.rows for which, table in self.tables.items()} if self.shortlist is None else dict(self.shortlist.totals)
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:

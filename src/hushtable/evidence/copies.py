@@ -7,7 +7,7 @@ compared by itself.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +43,8 @@ def copies(wholes: Mapping[str, Rows], columns: Sequence[str], work: Path | None
     folder = private_folder(work)
     try:
         for which in TABLES:
-            _scattered(wholes[which], columns, lambda bucket, which=which: folder / f"{which}-{bucket:02d}", progress)
-        found = [_compared({which: np.fromfile(folder / f"{which}-{bucket:02d}", np.uint64) for which in TABLES}) for bucket in range(BUCKETS)]
+            _scattered(wholes[which], columns, [_file(folder, which, bucket) for bucket in range(BUCKETS)], progress)
+        found = [_compared(folder, bucket) for bucket in range(BUCKETS)]
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", where=str(folder.parent)) from None
     finally:
@@ -52,10 +52,14 @@ def copies(wholes: Mapping[str, Rows], columns: Sequence[str], work: Path | None
     return Copies(*map(sum, zip(*found, strict=True)))
 
 
-def _scattered(rows: Rows, columns: Sequence[str], file: Callable[[int], Path], progress: Progress) -> None:
+def _file(folder: Path, which: str, bucket: int) -> Path:
+    return folder / f"{which}-{bucket:02d}"
+
+
+def _scattered(rows: Rows, columns: Sequence[str], paths: Sequence[Path], progress: Progress) -> None:
     done = 0
     with ExitStack() as stack:
-        files = [stack.enter_context(file(bucket).open("wb")) for bucket in range(BUCKETS)]
+        files = [stack.enter_context(path.open("wb")) for path in paths]
         for batch in rows.batches(columns=columns):
             # In the order of the keys those of a bucket stand together.
             keys = np.sort(row_keys(batch, columns))
@@ -66,7 +70,8 @@ def _scattered(rows: Rows, columns: Sequence[str], file: Callable[[int], Path], 
             progress("exact copies", done / rows.rows)
 
 
-def _compared(keys: Mapping[str, Keys]) -> tuple[int, int, int, int]:
+def _compared(folder: Path, bucket: int) -> tuple[int, int, int, int]:
+    keys = {which: np.fromfile(_file(folder, which, bucket), np.uint64) for which in TABLES}
     train, release = np.unique(keys["train"]), np.unique(keys["release"])
     return (
         _among(keys["release"], train), _among(keys["control"], train),

@@ -50,7 +50,7 @@ class Equal:
 
 @dataclass(frozen=True)
 class Offered:
-    """How many released values are right about everybody: within a share of the truth and a margin, as ``audits.inference`` has it."""
+    """How many released values are right about each person: within a share of the truth and a margin."""
 
     name: str
     share: float

@@ -1,11 +1,12 @@
 """People picked at random out of tables that are larger than memory, without looking at what is held about them.
 
-What is found on them says something about all: of people who were picked uniformly the share that is hit has the usual intervals, and
-where none of n is hit, less than 3/n of all are (with 95 % confidence).
+What is found on them says something about all: of people who were picked uniformly the share that is hit has the usual intervals,
+and where none of n is hit, less than 3/n of all are (with 95 % confidence).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,7 @@ def picked_rows(rows: Rows, count: int, rng: np.random.Generator) -> Picked:
 
 
 def picked_people(rows: Rows, key: str, count: int, salt: int, which: str) -> Picked:
-    """So many people that a key column identifies, each as likely as any other, with all of their rows; all where there are no more.
+    """So many people that a key column identifies, each as likely as any other, with all of their rows; or all of them.
 
     Those are picked whose keys have the smallest hashes: whoever is in two tables is picked in both or in none, with one salt.
     """
@@ -65,11 +66,11 @@ def _in_memory(rows: Rows) -> Table:
     return Table.concat(rows.batches())
 
 
-def would_be_seen(asked: int, whole: int, whom: str = "training rows") -> str:
-    """How many people were asked, and what a finding about them says of all."""
-    bound = 3 / max(1, asked)
+def would_be_seen(asked: Mapping[str, int], rows: Mapping[str, int]) -> str:
+    """How many people were asked of how many, and what a finding about them says of all."""
+    bound = 3 / max(1, asked["train"])
     return (
-        f"{asked:,} people, picked at random, were asked of {whole:,} {whom}, and the whole release was searched for them: where an "
-        f"attack hits none of them, less than {100 * bound:.2g} % of all are at risk (95 % confidence), and a leak that touches fewer "
-        "may go unseen; copies of whole rows were counted over all rows"
+        f"{asked['train']:,} people, picked at random, were asked of {rows['train']:,} training rows, and {asked['control']:,} of "
+        f"{rows['control']:,} control rows; all {rows['release']:,} released rows were searched for them. Where an attack hits none "
+        f"of them, it hits less than {100 * bound:.2g} % of all people (95 % confidence): a leak that touches fewer may go unseen"
     )

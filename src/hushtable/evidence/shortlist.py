@@ -72,8 +72,8 @@ def shortlisted(
 ) -> tuple[Table, Shortlist]:
     """The released rows that these looks name for these people, and what was counted on the way.
 
-    ``wholes`` are the train, release and control rows that the people are a part of; ``work`` is a folder for what does not fit into
-    memory.
+    ``wholes`` are the train, release and control rows that the people are a part of; ``work`` is a folder for what does not fit
+    into memory.
     """
     release, every = wholes["release"], merged(looks)
     columns = {
@@ -85,8 +85,10 @@ def shortlisted(
     offered = {look: OfferedSoFar(look, people) for look in every if isinstance(look, Offered)}
     rows = 0
     for part in parts(release, columns["release"]):
-        for state in (*near, *offered.values()):
+        for state in near:
             state.see(part)
+        for answer in offered.values():
+            answer.see(part)
         for one in equal.values():
             one.see("release", part.rows, part.start)
         rows += part.rows.rows
@@ -95,7 +97,7 @@ def shortlisted(
         for batch in wholes[which].batches(columns=columns[which]):
             for one in equal.values():
                 one.see(which, batch)
-    named = [np.arange(min(2, release.rows)), *(state.rows for state in (*near, *equal.values()))]
+    named = [np.arange(min(2, release.rows)), *(state.rows for state in near), *(one.rows for one in equal.values())]
     places = np.unique(np.concatenate(named))
     held, read = _fetched(release, places, columns["release"])
     totals = {which: table.rows for which, table in wholes.items()}

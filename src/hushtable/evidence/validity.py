@@ -124,7 +124,8 @@ def _counted(case: Case, columns: Sequence[str]) -> tuple[int, int, int, int]:
     keys = row_keys(case.train, columns)
     _, same, own = np.unique(np.stack([keys, ours.who.astype(np.uint64)]), axis=1, return_inverse=True, return_counts=True)
     known, known_others = (
-        np.all([~case.tables[which].missing(name) for name in columns], axis=0) | (len(columns) > 1) for which in ("train", "control")
+        np.all([~case.tables[which].missing(name) for name in columns], axis=0) | (len(columns) > 1)
+        for which in ("train", "control")
     )
     again = ours.any((case.occurrences("train", "train", columns) > own[same]) & known)
     both = others.any((case.occurrences("control", "train", columns) > 0) & known_others)

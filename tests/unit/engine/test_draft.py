@@ -57,7 +57,11 @@ def test_a_draft_of_a_database_is_the_one_of_its_table(tmp_path):
     alike(draft(tmp_path / "town.duckdb"), io.drafted(tmp_path / "town.parquet"))
 
 
-@given(table=tables(width=4, rows=80).filter(lambda table: table.rows > 2), form=st.sampled_from(["parquet", "csv"]), count=st.integers(1, 3))
+@given(
+    table=tables(width=4, rows=80).filter(lambda table: table.rows > 2),
+    form=st.sampled_from(["parquet", "csv"]),
+    count=st.integers(1, 3),
+)
 @settings(max_examples=25, deadline=None)
 def test_drafts_of_random_tables_are_those_in_memory(tmp_path_factory, table, form, count):
     folder = tmp_path_factory.mktemp("random")
@@ -97,7 +101,8 @@ def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_p
         monkeypatch.setattr(module, "WORDS", 1000)
     found = draft(tmp_path / "many.csv", DISK)
     whole = io.drafted(tmp_path / "many.csv")
-    assert whole.schema["goods"].kind is Kind.CATEGORY and found.schema["goods"].kind is Kind.KEY
+    assert whole.schema["goods"].kind is Kind.CATEGORY
+    assert found.schema["goods"].kind is Kind.KEY
     assert any("too many for a list" in note for note in found.schema.notes)
     assert (found.schema["age"], found.schema["score"].domain) == (whole.schema["age"], whole.schema["score"].domain)
     assert abs(found.lines[0].distinct - 4000) < 400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
@@ -60,12 +60,19 @@ def test_what_is_found_on_everybody_is_what_is_found_in_memory(monkeypatch, part
 def test_the_audit_says_whom_it_asked_and_what_was_left_out():
     train, release, control = map(Spooled.of, sides(300))
     report = ht.audit(train, release, control, people=100, only=("near-matches", "singling-out", "closest-record"))
-    assert report.asked == {"train": 100, "control": 100} and report.rows == {"train": 300, "release": 300, "control": 300}
+    assert report.asked == {"train": 100, "control": 100}
+    assert report.rows == {"train": 300, "release": 300, "control": 300}
     assert {f.audit for f in report.findings if f.value is None} == {"singling-out", "closest-record"}
     assert all("left out" in f.note for f in report.findings if f.value is None)
     assert {f.n for f in report.findings if f.audit == "near-matches"} == {100}
     assert type(report).from_json(report.to_json()).asked == report.asked
-    assert "3 %" in would_be_seen(100, 300) and "100 people" in would_be_seen(100, 300)
+    said = would_be_seen(report.asked, report.rows)
+    assert said == report.sampled
+    assert "less than 3 %" in said
+    assert "100 people" in said
+    assert "300 training rows" in said
+    assert "picked at random" in report.page()
+    assert "picked at random" in report.markdown()
     with pytest.raises(InputError, match="planted"):
         ht.audit(train, release, control, power=True)
     with pytest.raises(InputError, match="at least two"):
@@ -98,7 +105,8 @@ def test_nearest_rows_by_parts_are_the_nearest_rows_of_all(data):
     train = data.draw(tables(rows=30).filter(lambda table: table.rows > 3))
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
     others = (
-        Table(train.schema, {c.name: rows_of(c, count, rng) for c in train.schema}) for count in (int(rng.integers(5, 40)), train.rows)
+        Table(train.schema, {c.name: rows_of(c, count, rng) for c in train.schema})
+        for count in (int(rng.integers(5, 40)), train.rows)
     )
     release, control = others
     release = data.draw(generalized(release))
@@ -106,10 +114,9 @@ def test_nearest_rows_by_parts_are_the_nearest_rows_of_all(data):
     before, shortlist.PART = shortlist.PART, data.draw(st.integers(1, 20))
     try:
         both = Distances(train, release, control, [Nearest(names, 3), Without(names), Equal(names), Equal(names[:1])])
-    except InputError as error:
+    except InputError:
         # Random tables may be the same rows, which no audit compares.
-        assert "same rows" in str(error)
-        return
+        assume(condition=False)
     finally:
         shortlist.PART = before
     for side in ("train", "control"):
@@ -152,7 +159,8 @@ def test_people_are_picked_with_all_of_their_rows_in_both_tables_or_in_none():
     rows = Spooled.of(Table.concat([table, table.take(slice(0, 200))]))
     picked = picked_people(rows, "person_id", 50, 7, "train")
     keys = picked.table.strings("person_id")
-    assert len(set(keys)) == 50 and not picked.nobodys
+    assert len(set(keys)) == 50
+    assert not picked.nobodys
     doubled = set(table.strings("person_id")[:200])
     assert all(np.count_nonzero(keys == key) == (2 if key in doubled else 1) for key in set(keys))
     again = picked_people(table, "person_id", 50, 7, "control")
