@@ -243,18 +243,22 @@ class Vault:
         return codes, noisy
 
     def open(self, happened: Event, why: str, *, recorded: bool = False) -> Table:
-        """The rows themselves, for code that protects them as ``happened`` says. Reviewed code only.
+        """The rows themselves in memory, for code that protects them as ``happened`` says. Reviewed code only.
 
         The event is stated for one record; for a unit of several rows it is charged as a group. ``recorded``: whether all that the
         caller makes of them goes through ``recorded``, so that it is not made, and not paid for, twice.
         """
+        return self.open_rows(happened, why, recorded=recorded).whole(why)
+
+    def open_rows(self, happened: Event, why: str, *, recorded: bool = False) -> Rows:
+        """The same wherever they are, for code that asks only what any rows answer (``table.rows``). Reviewed code only."""
         if self.journal is not None and self.taint is Taint.RAW and event.paid(happened) and not recorded:
             raise PlanError(f"step {self.step!r} cannot go on after a stop without paying again: leave out --resume")
         if self.taint is Taint.RAW and event.paid(happened):
             self._require_declared(self.schema.names)
             happened = _for_unit(happened, self._rows())
         self._spend(happened, why)
-        return self._table.whole(why)
+        return self._table
 
     def open_sampled(self, happened: SampledGaussian, why: str) -> tuple[Table, Integers]:
         """The rows, and for each row the number of its unit, for code that samples whole units by themselves. Reviewed code only.
