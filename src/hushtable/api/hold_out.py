@@ -15,7 +15,7 @@ from hushtable.table.table import Table
 
 
 def hold_out_rows(rows: Rows, share: float, secret: int | None = None) -> tuple[Rows, Rows]:
-    """``hold_out`` for rows that are not in memory, each of which is a person of its own, by coins: fresh ones without ``secret``."""
+    """``hold_out`` for rows that are not in memory, each a person of its own, by coins: fresh ones without ``secret``."""
     draw = SYSTEM.words if secret is None else partial(np.random.default_rng(secret).integers, 0, 2**64, dtype=np.uint64)
     held_out = np.zeros(rows.rows, bool)
     for start in range(0, rows.rows, BATCH):

@@ -417,8 +417,8 @@ def _dropped(table: Rows, unit: Unit, most: float) -> str:
         return ""
     if not isinstance(table, Table):
         return (
-            f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read. If the "
-            "column does identify persons, say how many rows of each are read (--rows-per-person N); if not, name what does"
+            f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read. If "
+            "the column does identify persons, say how many rows of each are read (--rows-per-person N); if not, name what does"
         )
     held = np.bincount(table.groups([unit.by])[0][~table.missing(unit.by)])
     held = held[held > 0]

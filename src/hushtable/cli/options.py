@@ -65,8 +65,8 @@ AllowCopies = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        help="Where the rows are worked on: memory, duckdb (tables of any size), local[n], spark://HOST:PORT or sc://HOST:PORT; auto "
-        "takes memory where the rows fit.",
+        help="Where the rows are worked on: memory, duckdb (tables of any size), local[n], spark://HOST:PORT or sc://HOST:PORT; "
+        "auto takes memory where the rows fit.",
     ),
 ]
 Memory = Annotated[str | None, typer.Option(help="The most memory to use, as 4GB; half of the machine's when absent.")]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import overload
 
@@ -20,6 +22,8 @@ BLOCK = 1 << 14
 """Rows whose cells are looked at together: so many of 15 columns lie in the nearest memory of a core."""
 HELD = 1 << 26
 """The most cells that are counted in one pass: half a GB of them."""
+SHARED = 1 << 22
+"""The most cells that each of several workers counts for itself."""
 KEPT = 1 << 29
 """Bytes of counts that are kept for the next question of the same rows."""
 
@@ -52,13 +56,15 @@ class Kept:
         self.held: dict[Columns, Array] = {}
         self.room = KEPT
 
-    def histograms(self, sets: Sequence[Columns], sizes: Mapping[str, int], blocks: Callable[[Columns], Blocks]) -> Counts:
-        """The histograms of these sets; ``blocks`` makes a pass over the cells of some columns."""
+    def histograms(
+        self, sets: Sequence[Columns], sizes: Mapping[str, int], blocks: Callable[[Columns], Blocks], workers: int = 1
+    ) -> Counts:
+        """The histograms of these sets; ``blocks`` makes a pass over the cells of some columns, which so many workers count."""
         fresh = [columns for columns in dict.fromkeys(sets) if columns not in self.held]
         found = dict[Columns, Array]()
         for group in passes(fresh, sizes):
             names = tuple(dict.fromkeys(name for columns in group for name in columns))
-            found |= {columns: smallest(counts) for columns, counts in counted(blocks(names), sizes, group).items()}
+            found |= {columns: smallest(counts) for columns, counts in counted(blocks(names), sizes, group, workers).items()}
         result = Counts([self.held[columns] if columns in self.held else found[columns] for columns in sets])
         for columns, counts in found.items():
             if counts.nbytes <= self.room:
@@ -72,13 +78,13 @@ def smallest(counts: Integers) -> Array:
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-def counted(blocks: Blocks, sizes: Mapping[str, int], sets: Sequence[Columns]) -> dict[Columns, Integers]:
+def counted(blocks: Blocks, sizes: Mapping[str, int], sets: Sequence[Columns], workers: int = 1) -> dict[Columns, Integers]:
     """The histograms of these sets over all blocks, which give for each column the cell of each row; shared marginals once.
 
     Only sets that are part of no other are counted; the others are sums of those.
     """
     tops = maximal(sets, sizes)
-    found = _Pass(tops, sizes).over(blocks)
+    found = _Pass(tops, sizes).over(blocks, workers)
     return {columns: summed(found, columns) for columns in dict.fromkeys(sets)}
 
 
@@ -141,22 +147,49 @@ class _Pass:
         self.members, self.strides = np.array(members, np.int64), np.array(strides, np.int64)
         self.starts, self.cells = np.array(starts, np.int64), np.array(cells, np.int64)
 
-    def over(self, blocks: Blocks) -> dict[Columns, Integers]:
-        counts = np.zeros(int(self.cells[-1]), np.int64)
-        buffer = np.empty((max(len(self.names), 1), BLOCK), np.int32)
-        for block in blocks:
-            rows = len(next(iter(block.values())))
-            for start in range(0, rows, BLOCK):
-                length = min(BLOCK, rows - start)
-                for number, name in enumerate(self.names):
-                    buffer[number, :length] = block[name][start : start + length]
-                _count(buffer, length, self.members, self.strides, self.starts, self.cells, counts)
+    def over(self, blocks: Blocks, workers: int = 1) -> dict[Columns, Integers]:
+        cells = int(self.cells[-1])
+        if workers > 1 and cells <= SHARED:
+            counts = self._side_by_side(blocks, workers)
+        else:
+            counts = np.zeros(cells, np.int64)
+            for block in blocks:
+                self._add(block, counts)
         shapes = [tuple(self.sizes[name] for name in columns) for columns in self.sets]
         ends = self.cells.tolist()
         return {
             columns: counts[ends[i] : ends[i + 1]].reshape(shape)
             for i, (columns, shape) in enumerate(zip(self.sets, shapes, strict=True))
         }
+
+    def _side_by_side(self, blocks: Blocks, workers: int) -> Integers:
+        """Counts of several blocks at a time; whole numbers are the same in any order of adding."""
+        free = [np.zeros(int(self.cells[-1]), np.int64) for _ in range(workers)]
+        counts = list(free)
+
+        def add(block: Mapping[str, Array]) -> None:
+            own = free.pop()
+            self._add(block, own)
+            free.append(own)
+
+        with ThreadPoolExecutor(workers) as pool:
+            waiting = deque[Future[None]]()
+            for block in blocks:
+                if len(waiting) == 2 * workers:
+                    waiting.popleft().result()
+                waiting.append(pool.submit(add, block))
+            for future in waiting:
+                future.result()
+        return np.asarray(np.sum(counts, axis=0, dtype=np.int64))
+
+    def _add(self, block: Mapping[str, Array], counts: Integers) -> None:
+        buffer = np.empty((max(len(self.names), 1), BLOCK), np.int32)
+        rows = len(next(iter(block.values())))
+        for start in range(0, rows, BLOCK):
+            length = min(BLOCK, rows - start)
+            for number, name in enumerate(self.names):
+                buffer[number, :length] = block[name][start : start + length]
+            _count(buffer, length, self.members, self.strides, self.starts, self.cells, counts)
 
 
 @njit(cache=True, nogil=True)

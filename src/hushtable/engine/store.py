@@ -1,0 +1,115 @@
+"""Rows on disk: a file of packed cells for each column, in one private folder that is removed with the object."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from hushtable.engine.packing import Packing
+from hushtable.errors import InputError
+from hushtable.table.arrays import Array
+from hushtable.table.columns import FREE
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+Cells = Mapping[str, Array]
+"""Some rows at a time: of each column what is stored of them."""
+Texts = Callable[[tuple[str, ...], int, int], Table]
+"""Reads columns of free text and keys, from one row to another."""
+
+
+def stored(schema: Schema) -> list[str]:
+    """The columns that have a file: all but those of free text and keys."""
+    return [column.name for column in schema if column.kind not in FREE or column.generalized]
+
+
+def private_folder(beside: Path | None) -> Path:
+    """A new folder that only its owner can read: in this one, or where the system keeps temporary files."""
+    try:
+        if beside is not None:
+            beside.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="hush-", dir=beside))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", where=str(beside or tempfile.gettempdir())) from None
+
+
+@dataclass(eq=False)
+class Store:
+    """The columns of many rows in a folder of their own."""
+
+    schema: Schema
+    """Of all columns. Those of free text and keys have no file; ``texts`` reads them."""
+    rows: int
+    folder: Path
+    texts: Texts | None = None
+    packings: dict[str, Packing] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remove the folder with the object, or at the end of the process."""
+        self.packings = {name: Packing(self.schema[name]) for name in stored(self.schema)}
+        weakref.finalize(self, _remove, self.folder, os.getpid())
+
+    @classmethod
+    def write(cls, schema: Schema, parts: Iterable[tuple[int, Cells]], folder: Path, texts: Texts | None = None) -> Store:
+        """Write what ``parts`` give, so many rows at a time, one after the other."""
+        rows = 0
+        try:
+            with ExitStack() as stack:
+                files = {name: stack.enter_context(_file(folder, i).open("wb")) for i, name in enumerate(stored(schema))}
+                for length, part in parts:
+                    for name, file in files.items():
+                        np.ascontiguousarray(part[name]).tofile(file)
+                    rows += length
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise InputError(f"cannot be written: {error.strerror or error}", where=str(folder.parent)) from None
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return cls(schema, rows, folder, texts)
+
+    @classmethod
+    def of(cls, tables: Iterable[Table], schema: Schema, folder: Path, texts: Texts | None = None) -> Store:
+        """Write tables of one schema, one below the other; ``texts`` reads what of them is free text."""
+        packings = {name: Packing(schema[name]) for name in stored(schema)}
+
+        def parts() -> Iterator[tuple[int, Cells]]:
+            for table in tables:
+                yield table.rows, {name: packing.pack(table[name]) for name, packing in packings.items()}
+
+        return cls.write(schema, parts(), folder, texts)
+
+    def cells(self, name: str, start: int, stop: int) -> Array:
+        """What is stored of one column, from one row to another. Read, not mapped: what is mapped counts as memory in use."""
+        dtype = self.packings[name].dtype
+        try:
+            return np.fromfile(self.file(name), dtype, stop - start, offset=start * dtype.itemsize)
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}", where=str(self.folder)) from None
+
+    def array(self, name: str, start: int, stop: int) -> Array:
+        """The values of one column, from one row to another."""
+        return self.packings[name].unpack(self.cells(name, start, stop))
+
+    def file(self, name: str) -> Path:
+        """Where a column lies."""
+        return _file(self.folder, list(self.packings).index(name))
+
+
+def _file(folder: Path, number: int) -> Path:
+    return folder / f"{number:05d}.cells"
+
+
+def _remove(folder: Path, owner: int) -> None:
+    # A process that was forked from the owner ends first, and leaves the files to it.
+    if os.getpid() == owner:
+        with suppress(OSError):
+            shutil.rmtree(folder)
