@@ -1,4 +1,4 @@
-"""Which of the different tuples of some columns each row holds: what a method decides of a tuple reaches the rows batch by batch."""
+"""Which of the different tuples of some columns each row holds, so that what is decided of a tuple reaches its rows."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Index:
         """Of all columns of the tuples."""
         table = tuples.table
         self.names = table.schema.names
-        self._digits = tuple(_Digits.of(table[name]) for name in self.names)
+        self._columns = tuple((name, _Digits.of(table[name])) for name in self.names)
         self._stages: list[tuple[int, _Numbers]] = []
         keys, room = np.zeros(table.rows, np.int64), 1
-        for place, (name, digits) in enumerate(zip(self.names, self._digits, strict=True)):
+        for place, (name, digits) in enumerate(self._columns):
             if room * digits.base >= ROOM:
                 keys, room = self._numbered(place, keys), table.rows
             keys, room = keys * digits.base + digits.of_rows(table[name]), room * digits.base
@@ -38,9 +38,9 @@ class Index:
         self._tuple[numbers] = np.arange(table.rows)
 
     def of(self, rows: Table) -> Integers:
-        """For each row the place of its tuple; InputError where it is none of them, because the rows are no longer what they were."""
+        """For each row the place of its tuple; InputError where it is none of them: the rows are no longer what they were."""
         keys, stages = np.zeros(rows.rows, np.int64), dict(self._stages)
-        for place, (name, digits) in enumerate(zip(self.names, self._digits, strict=True)):
+        for place, (name, digits) in enumerate(self._columns):
             if place in stages:
                 keys = stages[place].of(keys)
             keys = keys * digits.base + digits.of_rows(rows[name])
@@ -75,7 +75,7 @@ class _Digits:
     def base(self) -> int:
         return max(len(self.values), 1)
 
-    def of_rows(self, array: Array) -> NDArray[np.int32] | Integers:
+    def of_rows(self, array: Array) -> Array:
         if not len(array):
             return np.empty(0, np.int64)
         if not len(self.values):
@@ -84,11 +84,11 @@ class _Digits:
             low = int(self.values[0])
             if int(array.min()) < low or int(array.max()) >= low + len(self.place):
                 raise _changed()
-            found = self.place[array - low]
+            found: Array = self.place[array - low]
             if (found < 0).any():
                 raise _changed()
             return found
-        places = np.minimum(np.searchsorted(self.values, array), len(self.values) - 1)
+        places: Array = np.minimum(np.searchsorted(self.values, array), len(self.values) - 1)
         there = self.values[places]
         if not ((there == array) | ((there != there) & (array != array))).all():
             raise _changed()

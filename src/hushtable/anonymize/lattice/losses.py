@@ -103,8 +103,11 @@ class Priced:
     @cached_property
     def _steps(self) -> tuple[tuple[tuple[list[int], list[float]], ...], ...]:
         """For each attribute and level, the least that suppressing so many rows adds, as a broken line."""
-        counts = [np.bincount(a.own, self.lattice.counts, minlength=len(a.cells[0])) for a in self.lattice.ladders]
-        return tuple(tuple(_least_added(line, c) for line in lines) for lines, c in zip(self.more, counts, strict=True))
+        held = [np.bincount(a.own, self.lattice.counts, minlength=len(a.cells[0])) for a in self.lattice.ladders]
+        return tuple(
+            tuple(_least_added(line, rows.astype(np.float64)) for line in lines)
+            for lines, rows in zip(self.more, held, strict=True)
+        )
 
     def value(self, node: Node, classes: Classes, stays: Mask, k: int) -> float:
         """The prices of the values that stay and of the stars."""

@@ -120,8 +120,9 @@ class Lattice:
         ranked = {name: ranks(table, name) for name in secrets}
         own = {name: values for name, (values, _, _) in ranked.items()}
         absent = {name: gone for name, (_, _, gone) in ranked.items()}
-        known = isinstance(rows, Table) and rows.persons is not None
-        holders = Holders.of(Index(tuples).of(rows), rows.persons) if known else None
+        holders = None
+        if isinstance(rows, Table) and rows.persons is not None:
+            holders = Holders.of(Index(tuples).of(rows), rows.persons)
         return cls(ladders, table, tuples.counts, own, absent, holders)
 
     @cached_property
