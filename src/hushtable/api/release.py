@@ -39,6 +39,7 @@ from hushtable.table.columns import Facet, Kind, Role
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
 from hushtable.table.layout import Layout
 from hushtable.table.rows import Rows
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 ONE, MANY = "csv", "parquet"
@@ -301,7 +302,14 @@ def release_to_folder(
 
 def _read(request: ReleaseRequest, progress: Progress) -> Rows:
     """The rows, where the request says that they are worked on."""
-    table: Rows = io.read(request.data, request.schema, **request.layout.to_json())
+    if request.compute.engine == "memory" and request.data.is_file():
+        table: Rows = io.read(request.data, request.schema, **request.layout.to_json())
+    else:
+        # DuckDB for tables of any size, or a cluster: nothing that a small table waits for.
+        from hushtable.engine.open import open_rows
+
+        schema = Schema.load(request.schema)
+        table = open_rows(request.data, schema, compute=request.compute, layout=request.layout, progress=progress)
     return table.under(table.schema.described(**request.about))
 
 

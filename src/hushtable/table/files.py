@@ -10,10 +10,11 @@ import os
 import re
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -45,6 +46,7 @@ _SIGNATURES = {
     b"PAR1": "is a Parquet file: let its name end in .parquet",
     b"\x1f\x8b": "is a gzip file: let its name end in .csv.gz",
 }
+_NO_PARQUET = "is not a readable Parquet file"
 _SAMPLE = 30
 """Lines below the first by which the delimiter is told."""
 _NOT_UTF8 = (
@@ -71,14 +73,18 @@ def opened(path: Path, layout: Layout | None = None) -> Iterator[tuple[list[str]
             layout.require_none(path.name)
             names = _parquet(connection, path)
         else:
-            names = _csv(connection, path, form, layout)
+            names = load_csv(connection, path, layout, lambda rows: f"CREATE TABLE source AS {rows}")
         yield names, lambda name: _fetch(connection, names.index(name))
     finally:
         connection.close()
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, position: int) -> Array:
-    column = connection.execute(f"SELECT c{position} AS v FROM source").fetchnumpy()["v"]
+    return plain(connection.execute(f"SELECT c{position} AS v FROM source").fetchnumpy()["v"])
+
+
+def plain(column: Any) -> Array:
+    """A column as DuckDB hands it out, its nulls written into it."""
     if not isinstance(column, np.ma.MaskedArray):
         return np.asarray(column)
     values, mask = column.data, np.ma.getmaskarray(column)
@@ -92,28 +98,54 @@ def _fetch(connection: duckdb.DuckDBPyConnection, position: int) -> Array:
     return objects
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
     """A path for DuckDB, which would take ``*``, ``?`` and ``[`` for a pattern and read other files too."""
     return re.sub(r"([*?\[])", r"[\1]", str(path)).replace("'", "''")
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
-    source = f"read_parquet('{_quoted(path)}', hive_partitioning=false)"
+    columns = parquet_columns(connection, path)
+    picks = ", ".join(f"{column.pick} AS c{i}" for i, column in enumerate(columns))
     try:
-        nodes = connection.execute(f"SELECT name, num_children FROM parquet_schema('{_quoted(path)}')").fetchall()
-        described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        picks = ", ".join(_pick(i, str(name), str(kind)) for i, (name, kind, *_) in enumerate(described))
-        connection.execute(f"CREATE TABLE source AS SELECT {picks} FROM {source}")
+        connection.execute(f"CREATE TABLE source AS SELECT {picks} FROM {parquet_rows(path)}")
+    except duckdb.Error:
+        raise InputError(_NO_PARQUET, where=path.name) from None
+    return [column.name for column in columns]
+
+
+@dataclass(frozen=True)
+class ParquetColumn:
+    """A column of a Parquet file."""
+
+    name: str
+    """As the file has it."""
+    pick: str
+    """What DuckDB is asked for; numbers that no numpy type holds come as texts."""
+    kind: str
+    """DuckDB's type of what it is asked for."""
+
+
+def parquet_rows(path: Path, options: str = "") -> str:
+    """The rows of a Parquet file, for DuckDB."""
+    return f"read_parquet('{quoted(path)}', hive_partitioning=false{options})"
+
+
+def parquet_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> list[ParquetColumn]:
+    """The columns of a Parquet file."""
+    try:
+        nodes = connection.execute(f"SELECT name, num_children FROM parquet_schema('{quoted(path)}')").fetchall()
+        described = connection.execute(f"DESCRIBE SELECT * FROM {parquet_rows(path)}").fetchall()
     except duckdb.Error:
         # DuckDB's message may quote the content; ours must not.
-        raise InputError("is not a readable Parquet file", where=path.name) from None
-    return _top_names([(str(name), children or 0) for name, children in nodes])
+        raise InputError(_NO_PARQUET, where=path.name) from None
+    names = _top_names([(str(name), children or 0) for name, children in nodes])
+    return [_picked(own, str(name), str(kind)) for own, (name, kind, *_) in zip(names, described, strict=True)]
 
 
-def _pick(i: int, name: str, kind: str) -> str:
-    """One column under our own name; numbers that no numpy type holds come as texts."""
+def _picked(own: str, name: str, kind: str) -> ParquetColumn:
     column = '"' + name.replace('"', '""') + '"'
-    return f"{column}::VARCHAR AS c{i}" if kind.startswith(("DECIMAL", "HUGEINT", "UHUGEINT")) else f"{column} AS c{i}"
+    wide = kind.startswith(("DECIMAL", "HUGEINT", "UHUGEINT"))
+    return ParquetColumn(own, f"{column}::VARCHAR" if wide else column, "VARCHAR" if wide else kind)
 
 
 def _top_names(nodes: list[tuple[str, int]]) -> list[str]:
@@ -128,24 +160,26 @@ def _top_names(nodes: list[tuple[str, int]]) -> list[str]:
     return names
 
 
-def _csv(connection: duckdb.DuckDBPyConnection, path: Path, form: str, layout: Layout) -> list[str]:
+def load_csv(connection: duckdb.DuckDBPyConnection, path: Path, layout: Layout, into: Callable[[str], str]) -> list[str]:
+    """Run a statement (``into`` a query) on the rows of a text file, c0, c1 and so on, all of them texts; the column names."""
+    form = form_of(path)
     with _as_utf8(path, form, layout.encoding) as (readable, packed):
         first = _first_line(readable, packed, path)
         width = len(first.cells)
         if layout.names and len(layout.names) != width:
             raise InputError(f"has {width} columns, but {len(layout.names)} names were given", where=path.name)
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
-        load = (
-            f"CREATE TABLE source AS SELECT * FROM read_csv('{_quoted(readable)}', auto_detect=false, "
+        rows = (
+            f"SELECT * FROM read_csv('{quoted(readable)}', auto_detect=false, "
             f"header={str(layout.headed).lower()}, skip={first.skipped}, delim='{first.delimiter}', quote='%s', escape='%s', "
             f"nullstr='{_NO_TEXT}', columns={{{types}}}, hive_partitioning=false, "
             f"compression='{'gzip' if packed == 'gzip' else 'none'}', new_line='{first.ending}', max_line_size=10000000)"
         )
         try:
-            connection.execute(load.replace("%s", '"'))
+            connection.execute(into(rows.replace("%s", '"')))
         except duckdb.Error as error:
             # Between tabs a quotation mark is often just one: then each stands for itself.
-            if first.delimiter != "\t" or not _loads(connection, load.replace("%s", "")):
+            if first.delimiter != "\t" or not _loads(connection, into(rows.replace("%s", ""))):
                 raise InputError(_csv_fault(str(error), width), where=path.name) from None
     if layout.names:
         return list(layout.names)

@@ -37,6 +37,11 @@ class Raw:
     numbers: bool = False
     """Whether the source holds numbers and not texts: the words then have a point and no groups, whatever the column's format."""
 
+    def rows(self, words: Mask) -> tuple[int, tuple[int, ...]]:
+        """How many rows hold one of these words (the last stands for no value), and the first three, counted from 1."""
+        rows = np.flatnonzero(words[self.codes])
+        return len(rows), tuple(int(row) + 1 for row in rows[:3])
+
     @classmethod
     def of(cls, values: Array) -> Raw:
         """Collapse to distinct texts, stripped of surrounding blanks."""
@@ -84,27 +89,13 @@ def make(schema: Schema, names: Sequence[str], source: Source, *, generalized: b
     With ``generalized`` a value outside the domain may be a cell (``[20, 29]``, ``{a, b}``, ``*``, a label of the
     hierarchy): that is how a release is read back.
     """
-    faults = repeated(names, schema, where)
-    # Without one known name the first line is perhaps no header but somebody's record, and is not quoted.
-    known = any(name in schema for name in names)
-    has = (
-        f"it has {', '.join(names)}"
-        if known
-        else f"none of the schema's names stands in its first line: is there a header? If not, give {OVERRIDES}"
-    )
-    faults += [
-        Fault(f"{where}, column {name}", f"named by the schema, but the table has no such column; {has}")
-        for name in schema.names
-        if name not in names
-    ]
+    faults = misnamed(names, schema, where)
     if faults:
         raise InputError(faults)
     columns, arrays, texts = [], {}, {}
     for column in schema:
         raw = Raw.of(source(column.name))
-        reader = _Reader(
-            column, frozenset(code.strip() for code in (*schema.missing, *column.missing, "")), f"{where}, column {column.name}"
-        )
+        reader = Reader.of(schema, column, where)
         columns.append(reader.read(raw, generalized=generalized))
         arrays[column.name] = reader.array
         if column.kind in FREE:
@@ -114,6 +105,23 @@ def make(schema: Schema, names: Sequence[str], source: Source, *, generalized: b
         raise InputError(faults)
     ignored = tuple(n for n in names if n not in schema)
     return Table(replace(schema, columns=tuple(columns)), arrays, texts, ignored)
+
+
+def misnamed(names: Sequence[str], schema: Schema, where: str) -> list[Fault]:
+    """A fault for each name that stands more than once, and for each column of the schema that is not there."""
+    # Without one known name the first line is perhaps no header but somebody's record, and is not quoted.
+    known = any(name in schema for name in names)
+    has = (
+        f"it has {', '.join(names)}"
+        if known
+        else f"none of the schema's names stands in its first line: is there a header? If not, give {OVERRIDES}"
+    )
+    lacking = [
+        Fault(f"{where}, column {name}", f"named by the schema, but the table has no such column; {has}")
+        for name in schema.names
+        if name not in names
+    ]
+    return [*repeated(names, schema, where), *lacking]
 
 
 def repeated(names: Sequence[str], schema: Schema | None, where: str) -> list[Fault]:
@@ -131,8 +139,15 @@ def repeated(names: Sequence[str], schema: Schema | None, where: str) -> list[Fa
     ]
 
 
-class _Reader:
+class Reader:
     """Reads one column: sets ``array`` (and ``words``) and collects ``faults``."""
+
+    @classmethod
+    def of(cls, schema: Schema, column: Column, where: str) -> Reader:
+        """The reader of a column of a schema."""
+        return cls(
+            column, frozenset(code.strip() for code in (*schema.missing, *column.missing, "")), f"{where}, column {column.name}"
+        )
 
     def __init__(self, column: Column, missing: frozenset[str], where: str) -> None:
         self.column, self.missing, self.where = column, missing, where
@@ -156,7 +171,7 @@ class _Reader:
         else:
             column = self._numbers(raw, present)
         if self.column.required:
-            self._fault(raw, ~present, "has missing values, but is declared required", values=False)
+            self._fault(raw, ~present, LACKING, values=False)
         return column
 
     def _absent(self, word: str) -> bool:
@@ -177,15 +192,14 @@ class _Reader:
 
     def _numbers(self, raw: Raw, present: Mask) -> Column:
         numbers, bad = self._parse(raw, present)
-        self._fault(raw, bad, f"values that are not {_NOUN[self.column.kind]}")
+        self._fault(raw, bad, not_of(self.column))
         good = present & ~bad
         domain = self.column.domain
         if not isinstance(domain, Bounds):
             seen = numbers[good] if good.any() else np.zeros(1, numbers.dtype)
             domain = Bounds(seen.min().item(), seen.max().item(), observed=True)
         outside = good & ((numbers < domain.low) | (numbers > domain.high))
-        low, high = self.column.write(domain.low), self.column.write(domain.high)
-        self._fault(raw, outside, f"values outside the declared domain [{low}, {high}]")
+        self._fault(raw, outside, outside_of(self.column, domain))
         if self.column.kind is Kind.REAL:
             self.array = np.where(good, numbers, np.nan)[raw.codes]
         else:
@@ -260,17 +274,28 @@ class _Reader:
         """Record the rows whose word is marked, with three examples."""
         if not words.any():
             return
-        rows = np.flatnonzero(words[raw.codes])
-        if not len(rows):
+        count, rows = raw.rows(words)
+        if not count:
             return
         shown: tuple[str, ...] = ()
         if values and self.column.shows_values:
             shown = tuple(raw.words[i] for i in np.flatnonzero(words[:-1])[:3])
-        self.faults.append(Fault(self.where, reason, len(rows), tuple(int(r) + 1 for r in rows[:3]), shown))
+        self.faults.append(Fault(self.where, reason, count, rows, shown))
 
 
+LACKING = "has missing values, but is declared required"
 _PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)\Z", re.ASCII)
 _NOUN = {Kind.INTEGER: "whole numbers", Kind.REAL: "numbers", Kind.DATE: "dates (ISO 8601 days, unless 'format' says otherwise)"}
+
+
+def not_of(column: Column) -> str:
+    """What is wrong with values that are of another kind."""
+    return f"values that are not {_NOUN[column.kind]}"
+
+
+def outside_of(column: Column, domain: Bounds) -> str:
+    """What is wrong with numbers beyond these bounds."""
+    return f"values outside the declared domain [{column.write(domain.low)}, {column.write(domain.high)}]"
 
 
 def _natural(text: str) -> tuple[int, float, str]:
