@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.errors import InputError
 from hushtable.table.arrays import Mask
 from hushtable.table.columns import Column
 from hushtable.table.rows import Rows, Tuples
@@ -17,6 +18,8 @@ from hushtable.table.tuples import Index
 
 Written = tuple[Column, NDArray[np.int32]]
 """A released column, and its code for each tuple."""
+MOST = 20_000_000
+"""The most tuples that are searched: each takes about a hundred bytes, and every node looks at all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,3 +45,14 @@ def rewritten(rows: Rows, tuples: Tuples, columns: Sequence[Written], gone: Mask
     if not columns:
         return rows
     return rows.encoded(Rewriting(index, tuple(columns), rows.schema.with_columns(*(column for column, _ in columns))))
+
+
+def different(rows: Rows, names: Sequence[str]) -> Tuples:
+    """The different tuples of these columns; InputError, which says what would help, where there are more than ``MOST``."""
+    try:
+        return rows.distinct(names, MOST)
+    except InputError as error:
+        if rows.rows <= MOST:
+            raise
+        advice = "name fewer columns, or make values coarser beforehand (fewer levels, rounded numbers)"
+        raise InputError([replace(fault, reason=f"{fault.reason}: {advice}") for fault in error.faults]) from None

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hushtable.anonymize.tuplewise import different
 from hushtable.errors import Fault, InputError
 from hushtable.privacy.spread import ranks
 from hushtable.table.arrays import Floats, Integers, Mask
@@ -27,8 +28,6 @@ from hushtable.table.tuples import Index
 Node = tuple[int, ...]
 ROOM = 1 << 62
 """So many different keys fit into 64 bits."""
-MOST = 20_000_000
-"""The most tuples that are searched: each takes about a hundred bytes, and every node looks at all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,17 +204,6 @@ class Lattice:
         secrets = {name: own[members] for name, own in self.secrets.items()}
         holders = None if self.holders is None else self.holders.part(members)
         return Lattice(ladders, self.tuples.take(members), self.counts[members], secrets, self.absent, holders)
-
-
-def different(rows: Rows, names: Sequence[str]) -> Tuples:
-    """The different tuples of these columns; InputError, which says what would help, where there are more than ``MOST``."""
-    try:
-        return rows.distinct(names, MOST)
-    except InputError as error:
-        if rows.rows <= MOST:
-            raise
-        advice = "name fewer columns, or make values coarser beforehand (fewer levels, rounded numbers)"
-        raise InputError([replace(fault, reason=f"{fault.reason}: {advice}") for fault in error.faults]) from None
 
 
 @njit(cache=True)
