@@ -12,7 +12,7 @@ import pytest
 
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.network.scores import GRID, Cells, Decision, Departure, Information, information
+from hushtable.synthesize.network.scores import GRID, Decision, Departure, Information, information
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -130,7 +130,6 @@ def test_scores_are_those_of_the_rows_counted_by_hand():
     pair = (("x", ("p", "q")),)
     assert Information(pair, 60).answer(table)[0] / GRID == pytest.approx(information_, abs=1e-8)
     assert Departure(pair, 60).answer(table)[0] / (2 * 60**2) == pytest.approx(departure, abs=1e-12)
-    assert Cells(table).joint(pair[0]).shape == (3, 9)
 
 
 def test_scores_are_for_a_public_number_of_rows():

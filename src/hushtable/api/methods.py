@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from hushtable.data.people import people_schema
 from hushtable.display import meant
-from hushtable.errors import InputError, install
+from hushtable.errors import HushError, InputError, install
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.extras import LIBRARIES, missing_extras
 from hushtable.pipeline.hybrid import ANONYMIZERS, Hybrid, Order, generators
+from hushtable.pipeline.large import in_memory_only
+from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import OTHERS, Recipe, defaults, plain_value, step_name
 from hushtable.pipeline.step import Step, documented_knobs
+from hushtable.pipeline.structure import with_structure
+from hushtable.privacy.unit import Budget, Unit
 
 FAMILIES = (
     "generalize and suppress",
@@ -40,6 +45,17 @@ def everything() -> dict[str, list[dict[str, str]]]:
         "steps": [{"name": name, **_step_line(registry.load(target))} for name, target in registry.steps().items()],
         "audits": [{"name": name, "summary": _audit_summary(name)} for name in registry.audits()],
     }
+
+
+def any_size(recipe: Recipe) -> bool:
+    """Whether a recipe runs on tables of any size, as it plans itself for ordinary columns: those of the bundled town."""
+    unit = Unit(relation=recipe.relation)
+    budget = Budget(1.0, 1e-6) if any(step.spends for step in recipe.steps) else None
+    schema = people_schema()
+    try:
+        return not in_memory_only(plan(with_structure(recipe, schema, budget, unit), schema, budget=budget, unit=unit, factor=1.0))
+    except HushError:
+        return False
 
 
 def by_family() -> dict[str, list[Recipe]]:

@@ -15,7 +15,7 @@ from hushtable.numerics.cuts import FEW, Cuts, cuts, even_cuts
 from hushtable.numerics.places import edges_of, points
 from hushtable.numerics.simplex import on_simplex
 from hushtable.numerics.tree import Leaves, Tree, weights
-from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Arrays, Coder, Plan, Reads, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.query import Ranges
@@ -23,6 +23,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.cell import Interval
 from hushtable.table.columns import Column, Kind, Levels
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -83,7 +84,7 @@ class Bins(Coder):
         """Refuses columns that are no numbers. The bins themselves may not be known before the rows are read."""
         columns = self._columns(schema)
         if not columns:
-            return Plan(schema=schema, stability=1)
+            return Plan(schema=schema, stability=1, reads=Reads.COUNTS)
         guess = [_binned(schema[name], uniform_edges(schema[name], self.bins)) for name in columns]
         events: tuple[Event, ...] = ()
         if self.edges is Edges.QUANTILE:
@@ -91,7 +92,8 @@ class Bins(Coder):
         elif self.edges in PAID and budget is not None:
             parts = budget.split(self._weights(schema, columns))
             events = tuple(e for name, part in zip(columns, parts, strict=True) for e in self._events(schema, name, part))
-        return Plan(schema=schema.with_columns(*guess), stability=1, events=events)
+        reads = Reads.BATCHES if self.edges in (Edges.QUANTILE, Edges.PRIVTREE) else Reads.COUNTS
+        return Plan(schema=schema.with_columns(*guess), stability=1, events=events, reads=reads)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Binned:
         """Place the edges."""
@@ -99,8 +101,8 @@ class Bins(Coder):
         if self.edges is Edges.UNIFORM or not columns:
             edges = {name: uniform_edges(vault.schema[name], self.bins) for name in columns}
         elif self.edges is Edges.QUANTILE:
-            table = vault.open(Raw(_WHY), _WHY)
-            edges = {name: _quantile_edges(table, name, self.bins) for name in columns}
+            rows = vault.open_rows(Raw(_WHY), _WHY)
+            edges = {name: _quantile_edges(rows, name, self.bins) for name in columns}
         else:
             parts = vault.paid().split(self._weights(vault.schema, columns))
             inside = {name: self._cuts(vault, name, part) for name, part in zip(columns, parts, strict=True)}
@@ -277,9 +279,9 @@ def _distinct(levels: tuple[str, ...]) -> tuple[str, ...]:
     return levels if len(set(levels)) == len(levels) else tuple(f"{i}: {level}" for i, level in enumerate(levels))
 
 
-def _quantile_edges(table: Table, name: str, bins: int) -> Floats:
-    column = table.schema[name]
-    middle = table.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1])
+def _quantile_edges(rows: Rows, name: str, bins: int) -> Floats:
+    column = rows.schema[name]
+    middle = rows.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1])
     middle = middle[~np.isnan(middle)]
     ends = uniform_edges(column, 2)[[0, -1]]
     if column.step is None:

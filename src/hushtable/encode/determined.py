@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs
+from hushtable.pipeline.step import Arrays, Coder, Plan, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.query import Histogram
@@ -93,7 +93,8 @@ class Determined(Coder):
         declared = [name for name in known if name not in learnt and Facet.DETERMINED not in schema[name].drafted]
         public = tuple(f"{LISTED}{known[name].words(name)}" for name in declared)
         left = _left(schema, known, self.keep, self.within)
-        return Plan(schema=left, events=tuple(events), stability=1, public=public, caveats=caveats)
+        reads = Reads.MEMORY if self.read else Reads.COUNTS
+        return Plan(schema=left, events=tuple(events), stability=1, public=public, caveats=caveats, reads=reads)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Lists:
         """Learn the lists that are not known; ``rng`` is not used."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,8 +37,14 @@ DROWNED = 20
 class Shapes:
     """How many values of a column of texts have each shape, and how many are missing. No domain takes part."""
 
+    additive: ClassVar[bool] = True
     column: str
     columns: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The one column, whose domain takes no part."""
+        return (self.column,)
 
     def answer(self, table: Table) -> Integers:
         """One count for each shape, missing last."""

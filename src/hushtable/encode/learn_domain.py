@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.encode.kinds import DROWNED, Kinds, Shapes, decimals_for, voted
 from hushtable.encode.ladder import PARTS, LearntBounds, bounds_of, decades
 from hushtable.errors import Fault, InputError, PlanError
-from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Coder, Plan, Reads, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Ladder, Occupied
@@ -69,7 +69,7 @@ class LearnDomain(Coder):
         paid = self._paid(schema, columns)
         guess = _learnt(schema, [_guess(schema[name]) if name in paid else schema[name] for name in columns])
         if guess == schema:
-            return Plan(schema=schema, stability=1)
+            return Plan(schema=schema, stability=1, reads=Reads.COUNTS)
         drafted = schema.drafted or any(schema[name].drafted for name in columns)
         words = [name for name in paid if _may_be_words(schema[name])]
         if budget is not None and words and budget.rho is None:
@@ -89,7 +89,9 @@ class LearnDomain(Coder):
                 events += [each.event(Ladder(part.name, (0.0,)), schema) for each in part.rest.split(PARTS)]
         # Whether a column of unknown kind is searched for values or climbed on a ladder, for the same price, is known only then.
         public = (WORDS,) if drafted else ()
-        return Plan(schema=guess, events=tuple(events), stability=1, one_way=True, adaptive=unknown, public=public)
+        return Plan(
+            schema=guess, events=tuple(events), stability=1, one_way=True, adaptive=unknown, public=public, reads=Reads.COUNTS
+        )
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Learned:
         """Learn every column; InputError names all of which the noise drowns the kind or the range."""

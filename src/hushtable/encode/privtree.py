@@ -17,11 +17,12 @@ are at least the decay apart: the logarithms add up to at most (1 + 1/(1 - p^dec
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from hushtable.errors import GuaranteeRefused
-from hushtable.numerics.places import places_of
+from hushtable.numerics.places import Below
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Approximate
 from hushtable.privacy.noise import Entropy, discrete_laplace, laplace_scale
@@ -46,22 +47,21 @@ def privtree_places(vault: Vault, name: str, points: int, allowance: Allowance) 
     if vault.taint is Taint.RAW:
         require_declared(vault.schema, (name,), vault.step)
     epsilon = grown(allowance).epsilon / unit.rows
-    table = vault.open(Approximate(epsilon, 0.0), f"{_WHY}: {name}", recorded=True)
+    below = Below(vault.open_rows(Approximate(epsilon, 0.0), f"{_WHY}: {name}", recorded=True), name)
     scale = 3 * (1 if unit.relation is Relation.ADD_REMOVE else 2) / epsilon
-    edges = vault.recorded(
-        f"{_WHY}: {name}, {points} places, {scale!r}", lambda: [grow(np.sort(places_of(table, name)), points, scale, vault.entropy)]
-    )
+    edges = vault.recorded(f"{_WHY}: {name}, {points} places, {scale!r}", lambda: [grow(below, points, scale, vault.entropy)])
     return edges[0]
 
 
-def grow(places: Integers, points: int, scale: float, entropy: Entropy) -> Integers:
-    """The edges of the tree over sorted places, with noise of at least this scale."""
+def grow(below: Callable[[Integers], Integers], points: int, scale: float, entropy: Entropy) -> Integers:
+    """The edges of the tree, with noise of at least this scale; ``below`` says how many values lie before given places."""
     noise = laplace_scale(scale)
     decay = math.ceil(float(noise) * math.log(2) * (1 + 1e-12))
     low, high = (np.array([0]), np.array([points])) if points > 1 else (np.empty(0, np.int64), np.empty(0, np.int64))
     edges, depth = [np.array([0, points])], 0
     while len(low):
-        counts = np.searchsorted(places, high) - np.searchsorted(places, low)
+        before = below(np.concatenate([low, high]))
+        counts = before[len(low) :] - before[: len(low)]
         biased = np.maximum(counts - depth * decay, -decay)
         halved = biased + discrete_laplace(noise, len(low), entropy) > 0
         low, high = low[halved], high[halved]

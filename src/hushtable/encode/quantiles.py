@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.numerics.places import places_of
+from hushtable.numerics.places import Below
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.choice import rational
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Integers
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -44,12 +45,16 @@ class Middles:
         share = (np.arange(CANDIDATES) + 0.5) / CANDIDATES
         return np.asarray(low + np.minimum(1 + np.floor(share * (wide - 1)).astype(np.int64), wide - 1))
 
-    def answer(self, table: Table) -> Integers:
+    def over(self, rows: Rows) -> Integers:
         """Ranges by candidates."""
-        places = np.sort(places_of(table, self.column))
-        ends = np.searchsorted(places, self.edges)
-        below = np.searchsorted(places, self.candidates()) - ends[:-1, None]
-        return np.asarray(-np.abs(2 * below - np.diff(ends)[:, None]))
+        candidates = self.candidates()
+        found = Below(rows, self.column)(np.concatenate([self.edges, candidates.ravel()]))
+        ends, below = found[: len(self.edges)], found[len(self.edges) :].reshape(candidates.shape)
+        return np.asarray(-np.abs(2 * (below - ends[:-1, None]) - np.diff(ends)[:, None]))
+
+    def answer(self, table: Table) -> Integers:
+        """The same of rows in memory."""
+        return self.over(table)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows on one side."""

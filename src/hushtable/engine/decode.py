@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.engine.packing import Packing
 from hushtable.errors import Fault
-from hushtable.table.arrays import Array, Floats, Mask
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import MISSING_INTEGER, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.values import LACKING, Raw, Reader, not_of, outside_of, text_of
@@ -53,37 +53,52 @@ class Decoder(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class Different:
+    """The different values of a column."""
+
+    values: Array
+    """Each once, None last."""
+    counts: Integers
+    """How many rows hold each."""
+    first: Callable[[Mask], tuple[int, ...]]
+    """The numbers of the first three rows that hold one of some values, counted from 1."""
+
+
 class Words:
     """Reads a column whose different values are known: each is read once."""
 
-    def __init__(self, schema: Schema, column: Column, where: str, values: Array, held: Held, *, generalized: bool = False) -> None:
-        """``values`` are the different ones, None among them; batches then hold their places."""
-        raw = Raw.of(values)
+    def __init__(self, schema: Schema, column: Column, where: str, values: Different, *, generalized: bool = False) -> None:
+        """Batches then hold the places of values.
+
+        ``unread`` is how many rows without a value are still to come: 0 at the end, unless the rows are not what they were.
+        """
+        raw = Raw.of(values.values)
         reader = Reader.of(schema, column, where)
-        self.column = reader.read(_Distinct(raw.codes, raw.words, raw.moments, raw.numbers, held), generalized=generalized)
+        self.column = reader.read(_Held(raw.codes, raw.words, raw.moments, raw.numbers, values), generalized=generalized)
         self.faults = Faults()
         self.faults.add(reader.faults)
+        self.unread, self._last = int(values.counts[-1]), len(values.counts) - 1
         self._cells = np.empty(0) if self.faults.found else Packing(self.column).pack(reader.array)
 
     def read(self, values: Array, start: int) -> Array:
         """The cells of these places."""
+        self.unread -= int(np.count_nonzero(values == self._last))
         return np.empty(0) if self.faults.found else np.asarray(self._cells[values])
 
 
-Held = Callable[[Mask], tuple[int, tuple[int, ...]]]
-"""How many rows hold one of these values, and the first three."""
-
-
 @dataclass(frozen=True, eq=False)
-class _Distinct(Raw):
-    """The different values of a column, each once, of which somebody knows the rows."""
+class _Held(Raw):
+    """The words of different values, of which it is known which rows hold them."""
 
-    held: Held = field(kw_only=False, default=lambda values: (0, ()))
+    values: Different | None = None
 
     def rows(self, words: Mask) -> tuple[int, tuple[int, ...]]:
         """How many rows hold one of these words, and the first three."""
-        values = words[self.codes]
-        return self.held(values) if values.any() else (0, ())
+        assert self.values is not None
+        wrong = words[self.codes]
+        count = int(self.values.counts[wrong].sum())
+        return count, self.values.first(wrong) if count else ()
 
 
 class Each:

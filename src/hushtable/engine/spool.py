@@ -90,7 +90,7 @@ class Spooled:
             raise PlanError(f"{type(question).__name__} depends on all rows at once: --engine memory answers it where the rows fit")
         # A question that reads no column counts rows, of which one column is enough.
         answer = question.answer(self._empty(question.reads))
-        for batch in self.batches(columns=question.reads or self._any):
+        for batch in self.batches(BATCH, question.reads or self._any):
             answer = answer + question.answer(batch)
         return answer
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 
 from hushtable.table.arrays import Integers
-from hushtable.table.table import Table
+from hushtable.table.columns import Column
+from hushtable.table.schema import Schema
+from hushtable.table.table import CELL_LIMIT, Table, histogram_sizes
+
+FINE = 4096
+"""The most cells of a column whose pairs are counted as tables. Ranks of finer ones are compared row by row, in memory."""
+
+
+def pairs_fit(schema: Schema, classes: int = 1) -> bool:
+    """Whether the tables of all pairs of columns, one for each class, say all: they are small enough to be counted."""
+    sizes = sorted((histogram_sizes(schema, (name,))[0] for name in schema.names), reverse=True)[:2]
+    return max(sizes) <= FINE and classes * math.prod(sizes) <= CELL_LIMIT
 
 
 def dense_ranks(table: Table, name: str, ranks: tuple[int, ...]) -> Integers:
@@ -43,6 +57,21 @@ def concordance_of_counts(counts: Integers) -> int:
     lower[1:, 1:] = np.cumsum(np.cumsum(counts, axis=0), axis=1)[:-1]
     agree, disagree = lower[:, :-1], lower[:, -1:] - lower[:, 1:]
     return int((counts * (agree - disagree)).sum())
+
+
+def concordance_of_cells(counts: Integers, columns: Sequence[Column], ranked: Sequence[tuple[int, ...]]) -> int:
+    """The same from the joint histogram of two columns; ``ranked`` as for ``dense_ranks``."""
+    for axis, (column, ranks) in enumerate(zip(columns, ranked, strict=True)):
+        counts = np.moveaxis(counts, axis, 0)
+        # Missing values lie in a last cell, and are ordered neither way.
+        counts = counts if column.required else counts[:-1]
+        if ranks:
+            dense = np.unique(ranks, return_inverse=True)[1]
+            merged = np.zeros((int(dense.max()) + 1, counts.shape[1]), np.int64)
+            np.add.at(merged, dense, counts)
+            counts = merged
+        counts = np.moveaxis(counts, 0, axis)
+    return concordance_of_counts(counts)
 
 
 def concordance(one: Integers, two: Integers) -> int:

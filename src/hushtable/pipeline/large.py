@@ -73,7 +73,7 @@ class LargeRelease(Stated):
 
 def suited(course: Course, rows: Rows, unit: Unit) -> Rows:
     """The rows, where the recipe can be run on them; in memory, where only then, and they fit. PlanError before a row is read."""
-    if not (why := _memory_for(course, unit)):
+    if not (why := in_memory_only(course, unit)):
         return rows
     try:
         return rows.whole(why)
@@ -81,8 +81,9 @@ def suited(course: Course, rows: Rows, unit: Unit) -> Rows:
         raise PlanError(f"{error}; 'hush methods --any-size' lists the recipes that run on tables of any size") from None
 
 
-def _memory_for(course: Course, unit: Unit) -> str:
-    """What of a recipe works on rows in memory alone; empty if nothing does."""
+def in_memory_only(course: Course, unit: Unit | None = None) -> str:
+    """What of a recipe needs all rows in memory; empty where it runs on tables of any size."""
+    unit = unit or Unit()
     if needy := dict.fromkeys(planned.name for planned in course.steps if planned.plan.reads is Reads.MEMORY):
         return f"step {', '.join(needy)}"
     if len(course.segments) > 1:

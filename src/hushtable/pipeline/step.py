@@ -307,6 +307,14 @@ class PrivateCore(Core):
         return True
 
 
+def reads_places(budget: Allowance | None) -> Reads:
+    """For a step that goes by the places of rows: in memory where a key says whose they are.
+
+    There the places are drawn anew. As rows are found elsewhere, one person more may move the rows of all others.
+    """
+    return Reads.MEMORY if budget is not None and budget.unit.by is not None else Reads.BATCHES
+
+
 def check_knobs(step: object, **checks: tuple[bool, str]) -> None:
     """Raise one InputError for all knobs that are out of range: ``k=(self.k >= 1, "must be at least 1")``.
 

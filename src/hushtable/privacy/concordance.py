@@ -8,10 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
-from hushtable.numerics.concordance import concordance_present, dense_ranks
+from hushtable.numerics.concordance import concordance_of_cells, concordance_present, dense_ranks
 from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Integers
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -32,8 +33,23 @@ class Concordance:
     ranks: tuple[tuple[int, ...], ...] = ()
     """For each column the rank of each of its codes, where they do not rise as they are; empty for those that do."""
 
+    def over(self, rows: Rows) -> Integers:
+        """In the order of ``itertools.combinations``; of rows out of memory from the tables of all pairs."""
+        if isinstance(rows, Table):
+            return self.answer(rows)
+        require_rows("kendall", rows, self.rows)
+        ranked = self.ranks or ((),) * len(self.columns)
+        pairs = list(combinations(range(len(self.columns)), 2))
+        counts = rows.histograms([(self.columns[i], self.columns[j]) for i, j in pairs])
+        columns = [rows.schema[name] for name in self.columns]
+        answers = [
+            concordance_of_cells(own, (columns[i], columns[j]), (ranked[i], ranked[j]))
+            for own, (i, j) in zip(counts, pairs, strict=True)
+        ]
+        return np.array(answers, np.int64)
+
     def answer(self, table: Table) -> Integers:
-        """In the order of ``itertools.combinations``."""
+        """The same of rows in memory, however fine their columns are."""
         require_rows("kendall", table, self.rows)
         ranked = self.ranks or ((),) * len(self.columns)
         ranks = [dense_ranks(table, name, given) for name, given in zip(self.columns, ranked, strict=True)]

@@ -11,8 +11,8 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.privacy.vault import Vault
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
 
 
 def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:
@@ -26,10 +26,15 @@ def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:
         )
 
 
-def require_rows(step: str, table: Table, rows: int) -> None:
+def require_rows(step: str, table: Rows, rows: int) -> None:
     """Refuse a query that was planned for another number of rows than the table has: its sensitivity depends on that number."""
     if table.rows != rows:
-        raise InputError(f"a query planned for {rows} rows was asked of another number of rows", where=step)
+        raise other_rows(step, rows)
+
+
+def other_rows(step: str, rows: int) -> InputError:
+    """What is wrong with a query that was planned for so many rows and asked of another number of them."""
+    return InputError(f"a query planned for {rows} rows was asked of another number of rows", where=step)
 
 
 def require_replaced(step: str, relation: Relation) -> None:

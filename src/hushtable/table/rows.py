@@ -2,8 +2,9 @@
 
 Nearly every question is a sum over the rows of something that is known of a few of them. Such a question is *additive*: its answer
 for many rows is the sum of its answers for parts of them, in whole numbers, so that every engine gives the same bits. A question is
-*counted* if its answer is a function of joint histograms; engines count these in one pass and keep them. Whatever is neither
-depends on all rows at once, and only rows in memory answer it.
+*counted* if its answer is a function of joint histograms; engines count these in one pass and keep them. It is *derived* if it asks
+such questions itself, or goes through the rows batch by batch. Whatever is none of these depends on all rows at once, and only
+rows in memory answer it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,15 @@ class Counted(Question, Protocol):
 
     def finish(self, counts: Sequence[Integers]) -> Integers:
         """The answer, from one array of counts for each: an axis for each column, missing last on each."""
+        ...
+
+
+@runtime_checkable
+class Derived(Question, Protocol):
+    """A question that is answered by asking other ones, of any rows; the answer is the same wherever they are."""
+
+    def over(self, rows: Rows) -> Integers:
+        """The exact answer."""
         ...
 
 
@@ -159,6 +169,8 @@ def answered(question: Question, rows: Rows) -> Integers:
     """The exact answer of these rows."""
     if isinstance(question, Counted):
         return question.finish(rows.histograms(question.counted))
+    if isinstance(question, Derived):
+        return question.over(rows)
     return rows.fold(question)
 
 

@@ -13,7 +13,7 @@ from hushtable.anonymize.private.frechet_queries import STEPS, TangentSums
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap, Block
 from hushtable.numerics.simplex import ABSENT, on_simplex
-from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, Reads, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -98,7 +98,7 @@ class Frechet(PrivateCore):
         caveats = ["every row is the centre of a cluster: how far records lie from their centre is not released"]
         if self.tangent is Tangent.CENTRE and len(self._shares()) > 1:
             caveats.append(_CLIPPED.format(self.reach))
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Centres:
         """A noisy mean, then rounds of noisy sums around the centres; ``rng`` only picks public directions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class TangentSums:
     and checked in whole numbers after.
     """
 
+    additive: ClassVar[bool] = True
     ball: BallMap
     centres: Floats
     bases: Floats
@@ -53,6 +55,11 @@ class TangentSums:
     def columns(self) -> tuple[str, ...]:
         """All of them."""
         return self.ball.schema.names
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.columns
 
     @property
     def step(self) -> float:

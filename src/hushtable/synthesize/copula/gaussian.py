@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.pipeline.step import Core, Plan
+from hushtable.numerics.concordance import pairs_fit
+from hushtable.pipeline.step import Core, Plan, Reads
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
@@ -17,6 +20,7 @@ from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Ties, expected_product, latent_correlations
 from hushtable.synthesize.copula.private_margins import caveats_of, margin_queries, margins_of, pieces_of
 from hushtable.table.arrays import Floats
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 
 NAME = "gaussian-copula"
@@ -41,33 +45,46 @@ class PlainCopula(Core):
         """Refuses columns that cannot be counted, by name."""
         margin_queries(schema, self.anchor, NAME)
         caveats = caveats_of(schema, self.anchor, NAME)
-        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE, caveats=caveats)
+        reads = Reads.COUNTS if pairs_fit(schema) else Reads.MEMORY
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE, caveats=caveats, reads=reads)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula:
         """Read margins and correlations; ``rng`` is not needed."""
-        table = vault.open(Raw(_WHY), _WHY)
-        if not table.rows:
+        rows = vault.open_rows(Raw(_WHY), _WHY)
+        if not rows.rows:
             raise InputError("a copula needs at least one row", where=NAME)
-        schema = table.schema
+        schema = rows.schema
         queries = margin_queries(schema, self.anchor, NAME)
-        counts = {query.columns[0]: table.counts(query.columns) for query in queries}
+        counts = dict(zip((q.columns[0] for q in queries), rows.histograms([q.columns for q in queries]), strict=True))
         exact = dict.fromkeys(counts, 0.0)
-        margins = margins_of(schema, queries, counts, exact, exact, float(table.rows)).margins
+        margins = margins_of(schema, queries, counts, exact, exact, float(rows.rows)).margins
         pieces = pieces_of(schema, margins)
-        scores = np.stack([np.append(p.scores, 0.0)[p.groups][table.cells(n)] for n, p in zip(schema.names, pieces, strict=True)])
-        products = (scores @ scores.T / table.rows)[np.triu_indices(len(scores), 1)]
+        scores = {name: np.append(p.scores, 0.0)[p.groups] for name, p in zip(schema.names, pieces, strict=True)}
+        products = _products(rows, scores)
         if self.ties is Ties.CORRECTED:
             # The correlations of the latent normal variables; their error is that of a mean of so many rows.
-            values, errors = latent_correlations(pieces, products, expected_product, table.rows**-0.5)
+            values, errors = latent_correlations(pieces, products, expected_product, rows.rows**-0.5)
             correlation = from_pairs(values, len(pieces), errors)
         else:
-            correlation = from_pairs(_pearson(scores), len(schema))
-        return GaussianCopula(schema, table.rows, Joined(margins, correlation), {"ties": str(self.ties)})
+            correlation = from_pairs(_pearson(rows, scores, products), len(schema))
+        return GaussianCopula(schema, rows.rows, Joined(margins, correlation), {"ties": str(self.ties)})
 
 
-def _pearson(scores: Floats) -> Floats:
+def _products(rows: Rows, scores: Mapping[str, Floats]) -> Floats:
+    """The mean product of the scores of each two columns: from the tables of pairs, or row by row where these are too large."""
+    if not pairs_fit(rows.schema):
+        table = rows.whole("a copula of columns with many values")
+        of_rows = np.stack([own[table.cells(name)] for name, own in scores.items()])
+        return np.asarray((of_rows @ of_rows.T / rows.rows)[np.triu_indices(len(scores), 1)])
+    pairs = list(combinations(scores, 2))
+    counts = rows.histograms(pairs)
+    return np.array([scores[a] @ counts[i] @ scores[b] for i, (a, b) in enumerate(pairs)]) / rows.rows
+
+
+def _pearson(rows: Rows, scores: Mapping[str, Floats], products: Floats) -> Floats:
     """Pearson's correlation of the scores, 0 where a column does not vary."""
-    centred = scores - scores.mean(1, keepdims=True)
-    lengths = np.sqrt((centred**2).sum(1))
-    products = centred @ centred.T / np.maximum(np.outer(lengths, lengths), 1e-12)
-    return np.asarray(products[np.triu_indices(len(scores), 1)])
+    counts = rows.histograms([(name,) for name in scores])
+    means, squares = (np.array([own**power @ counts[i] for i, own in enumerate(scores.values())]) / rows.rows for power in (1, 2))
+    lengths = np.sqrt(np.maximum(squares - means**2, 0.0))
+    first, second = np.triu_indices(len(scores), 1)
+    return np.asarray((products - means[first] * means[second]) / np.maximum(lengths[first] * lengths[second], 1e-12))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hushtable.errors import InputError
+from hushtable.numerics.concordance import pairs_fit
 from hushtable.numerics.simplex import on_simplex
-from hushtable.pipeline.step import Plan
+from hushtable.pipeline.step import Plan, Reads, reads_places
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -88,7 +90,9 @@ class HybridCopula(PrivateCopula):
             shares = budget.split(self._shares(others))
             events = (budget.event(Total(), schema), *(p.event(q, schema) for q, p in zip(queries, shares, strict=True)))
         ordered = order_caveat([name for name in others if nominal(schema[name])], order_of(schema, self.anchor, NAME, parts))
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=CAVEATS + ordered)
+        fits = len(others) < 2 or pairs_fit(schema.select(others), math.prod(histogram_sizes(schema, parts)))
+        reads = reads_places(budget) if fits else Reads.MEMORY
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=CAVEATS + ordered, reads=reads)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> PartedCopula:
         """Count the parts, measure the margins in them, then the concordances."""

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from hushtable.numerics.concordance import pairs_fit
+from hushtable.pipeline.step import Reads, reads_places
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.query import Query
@@ -16,6 +18,7 @@ from hushtable.synthesize.copula.part_margins import PartMargins
 from hushtable.synthesize.copula.private_copula import Dependence, PairwiseCopula
 from hushtable.synthesize.copula.private_margins import NoisyMargins, pieces_of
 from hushtable.table.schema import Schema
+from hushtable.table.table import histogram_sizes
 
 LEAST = 200
 """The least noisy count of a class with correlations of its own."""
@@ -40,6 +43,11 @@ class KendallCopula(PairwiseCopula):
     def __post_init__(self) -> None:
         """Positive shares."""
         self._check()
+
+    def _reads(self, schema: Schema, budget: Allowance | None) -> Reads:
+        given = self._class_column(schema)
+        classes = histogram_sizes(schema, (given,))[0] if given else 1
+        return reads_places(budget) if pairs_fit(schema, classes) else Reads.MEMORY
 
     def _priced(self, schema: Schema) -> Query:
         # The price does not depend on the number of rows, which a plan does not know: the noise grows with the change.

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hushtable.pipeline.step import Reads
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.query import Query
 from hushtable.privacy.unit import Relation
@@ -35,11 +36,17 @@ class PairTables:
     replaced, two counts of each: L1 = 2p, L2 = sqrt(2p).
     """
 
+    additive: ClassVar[bool] = True
     columns: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
     """For each column the group of each cell of its histogram; with classes, class after class."""
     classes: str = ""
     """A column whose classes have a table each for every pair of the others; empty: one for all."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns, and that of the classes."""
+        return (*self.columns, self.classes) if self.classes else self.columns
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -108,6 +115,9 @@ class MarginalCopula(PairwiseCopula):
     def __post_init__(self) -> None:
         """At least two cells."""
         self._check(cells=(self.cells >= 2, "must be at least 2"))
+
+    def _reads(self, schema: Schema, budget: Allowance | None) -> Reads:
+        return Reads.COUNTS
 
     def _priced(self, schema: Schema) -> Query:
         return PairTables(schema.names, ())

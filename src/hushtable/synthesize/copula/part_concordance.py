@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hushtable.numerics.concordance import concordance_present, dense_ranks
+from hushtable.numerics.concordance import concordance_of_cells, concordance_present, dense_ranks
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
@@ -19,6 +20,7 @@ from hushtable.synthesize.copula.normal import Pieces, Ties, expected_tau, laten
 from hushtable.synthesize.copula.part_margins import PartMargins, drawn_to_average
 from hushtable.synthesize.copula.parts import part_numbers
 from hushtable.table.arrays import Floats, Integers
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -54,19 +56,49 @@ class PartConcordance:
     key: int
     """Of the pseudo-random order of places; it is drawn without access to the rows."""
 
+    def over(self, rows: Rows) -> Integers:
+        """Part by part (those with a cap), in the order of ``itertools.combinations``; out of memory from tables of pairs."""
+        if isinstance(rows, Table):
+            return self.answer(rows)
+        require_rows("concordance of parts", rows, self.rows)
+        ranked = self.ranks or ((),) * self.joined
+        joined, parts = self.columns[: self.joined], self.columns[self.joined :]
+        numbers = np.concatenate([part_numbers(batch, parts).astype(np.int32) for batch in rows.batches(columns=parts)])
+        first = np.zeros(self.rows, bool)
+        for held in self._first(numbers).values():
+            first[held] = True
+        pairs = list(combinations(range(self.joined), 2))
+        counts = rows.take(first).histograms([(*parts, joined[i], joined[j]) for i, j in pairs])
+        columns = [rows.schema[name] for name in joined]
+        of_pairs = [own.reshape(len(self.caps), *own.shape[-2:]) for own in counts]
+        sums = [
+            weight * concordance_of_cells(own[part], (columns[i], columns[j]), (ranked[i], ranked[j]))
+            for part, (cap, weight) in enumerate(zip(self.caps, self.weights, strict=True))
+            if cap
+            for own, (i, j) in zip(of_pairs, pairs, strict=True)
+        ]
+        return np.array(sums, np.int64)
+
     def answer(self, table: Table) -> Integers:
-        """Part by part (those with a cap), in the order of ``itertools.combinations``."""
+        """The same of rows in memory, however fine their columns are."""
         require_rows("concordance of parts", table, self.rows)
         ranked = self.ranks or ((),) * self.joined
         columns = [dense_ranks(table, name, given) for name, given in zip(self.columns[: self.joined], ranked, strict=True)]
-        numbers = part_numbers(table, self.columns[self.joined :])
+        first = self._first(part_numbers(table, self.columns[self.joined :]))
+        return np.array(
+            [
+                self.weights[part] * concordance_present(a[held], b[held])
+                for part, held in first.items()
+                for a, b in combinations(columns, 2)
+            ],
+            np.int64,
+        )
+
+    def _first(self, numbers: Integers | NDArray[np.int32]) -> dict[int, Integers]:
+        """For each part with a cap the places of its first records, by the part of each row."""
         order = np.random.default_rng(self.key).permutation(self.rows)
-        sums = []
-        for part, (cap, weight) in enumerate(zip(self.caps, self.weights, strict=True)):
-            if cap:
-                first = order[numbers[order] == part][:cap]
-                sums += [weight * concordance_present(a[first], b[first]) for a, b in combinations(columns, 2)]
-        return np.array(sums, np.int64)
+        ordered = numbers[order]
+        return {part: order[ordered == part][:cap] for part, cap in enumerate(self.caps) if cap}
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All pairs of a part's records in one order."""

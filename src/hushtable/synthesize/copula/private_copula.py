@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -97,7 +97,10 @@ class PairwiseCopula(PrivateCopula):
             asked: list[Query] = [*queries, *([self._priced(schema)] if len(queries) > 1 else [])]
             parts = budget.split(self._weights(queries))
             events = (*rows_event(budget, schema), *(part.event(query, schema) for query, part in zip(asked, parts, strict=True)))
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats_of(schema, self.anchor, self.NAME))
+        return Plan(
+            schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats_of(schema, self.anchor, self.NAME),
+            reads=self._reads(schema, budget),
+        )  # fmt: skip
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula | PartedCopula:
         """Measure the margins, then all pairs of columns at once."""
@@ -164,6 +167,10 @@ class PairwiseCopula(PrivateCopula):
     def _alone(self) -> Dependence:
         """Of a table with one column."""
         return Dependence(np.eye(1))
+
+    def _reads(self, schema: Schema, budget: Allowance | None) -> Reads:
+        """How it looks at the rows: all at once, unless a copula says otherwise."""
+        return Reads.MEMORY
 
     @abstractmethod
     def _priced(self, schema: Schema) -> Query:

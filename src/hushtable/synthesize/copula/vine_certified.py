@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from hushtable.numerics.concordance import pairs_fit
 from hushtable.numerics.simplex import present
-from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Model, Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.event import Event
@@ -141,6 +142,7 @@ class Vine(PrivateCore):
             slots=bool(given),
             effect=Effect.GENERATE,
             caveats=tuple(caveats),
+            reads=Reads.MEMORY if self.structure is Structure.TAU and not pairs_fit(schema) else Reads.COUNTS,
         )
 
     def _events(self, schema: Schema, budget: Allowance | None) -> tuple[Event, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from hushtable.synthesize.copula.margins import nominal
 from hushtable.synthesize.histogram_cells import MEAN
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -71,10 +73,16 @@ class PairCounts:
     A record lies in one cell of one table: adding or removing one changes one count by 1, replacing one changes two of them.
     """
 
+    additive: ClassVar[bool] = True
     columns: tuple[str, ...]
     groups: tuple[Integers, Integers]
     classes: str = ""
     """A column whose classes have a table each; empty: one for all."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns, and that of the classes."""
+        return (*self.columns, self.classes) if self.classes else self.columns
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,6 +102,31 @@ class PairCounts:
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As that of any histogram."""
         return Histogram(self.columns[:1]).sensitivity(schema, relation)
+
+
+@dataclass(frozen=True, eq=False)
+class _AllPairs:
+    """Counts of every two of some columns in a table of groups of their cells, class by class, one table behind the other."""
+
+    additive: ClassVar[bool] = True
+    columns: tuple[str, ...]
+    groups: tuple[Integers, ...]
+    classes: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns, and that of the classes."""
+        return (*self.columns, self.classes) if self.classes else self.columns
+
+    def answer(self, table: Table) -> Integers:
+        """In the order of ``itertools.combinations``."""
+        cells = [g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
+        widths = [int(g.max()) + 1 for g in self.groups]
+        label, count = labels(table, self.classes)
+        places = combinations(zip(cells, widths, strict=True), 2)
+        return np.concatenate(
+            [np.bincount((label * h + a) * w + b, minlength=count * h * w) for (a, h), (b, w) in places] or [np.zeros(0, np.int64)]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,16 +153,16 @@ class Dependences:
         pairs = len(self.expected)
         return np.arange(pairs + (len(self.columns) if self.classes else 0)) % max(pairs, 1)
 
-    def answer(self, table: Table) -> Integers:
+    def over(self, rows: Rows) -> Integers:
         """One number for each turn."""
-        cells = [g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
-        widths = [int(g.max()) + 1 for g in self.groups]
-        label, _ = labels(table, self.classes)
-        distances = []
-        for (i, j), expected in zip(combinations(range(len(cells)), 2), self.expected, strict=True):
-            place = (label * widths[i] + cells[i]) * widths[j] + cells[j]
-            distances.append(np.abs(np.bincount(place, minlength=len(expected)) - expected).sum())
+        counts = rows.fold(_AllPairs(self.columns, self.groups, self.classes))
+        tables = np.split(counts, np.cumsum([len(expected) for expected in self.expected])[:-1])
+        distances = [np.abs(own - expected).sum() for own, expected in zip(tables, self.expected, strict=False)]
         return np.array(distances, np.int64)[self.turns]
+
+    def answer(self, table: Table) -> Integers:
+        """The same of rows in memory."""
+        return self.over(table)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows where none was expected."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -109,7 +109,7 @@ class Aim(PrivateCore):
                 *((Exponential(choose.choice), measure.event(Histogram(schema.names[:1]), schema)) if len(schema) > 1 else ()),
             )
         public = tuple(f"{IMPOSSIBLE}{zero}" for zero in self.zeros)
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, public=public)
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, adaptive=True, public=public)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
         """Measure the columns, then what the model gets wrong, until the budget is spent; ``rng`` thins out too many candidates."""

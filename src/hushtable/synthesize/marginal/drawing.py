@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import njit
 
 from hushtable.synthesize.marginal.belief_propagation import Beliefs, Propagation
 from hushtable.table.arrays import Floats, Integers
@@ -35,19 +36,43 @@ def drawn(machine: Propagation, beliefs: Beliefs, rows: int, rng: np.random.Gene
 
 def shared_out(table: Floats, key: Integers, rng: np.random.Generator) -> Integers:
     """A cell for each row, from the row of ``table`` that its key names (any positive weights), rounded systematically."""
-    rows = len(key)
-    if not rows:
+    if not len(key):
         return np.empty(0, np.int64)
-    mixed = rng.permutation(rows)
-    order = mixed[np.argsort(key[mixed], kind="stable")]
-    present, counts = np.unique(key[order], return_counts=True)
-    shares = table[present]
-    sums = np.cumsum(shares, axis=1)
+    counts = np.bincount(key, minlength=len(table))
+    present = np.flatnonzero(counts)
     # One random shift for each group of rows: a cell that expects e rows gets floor(e) or ceil(e), and e on average.
-    ends = np.floor(sums * (counts / sums[:, -1])[:, None] + rng.random((len(present), 1)))
-    # Behind the last cell that can be, all rows are shared out, whatever was lost in rounding.
-    ends = np.where(sums == sums[:, -1:], counts[:, None], np.minimum(ends, counts[:, None]))
-    steps = np.diff(ends, axis=1, prepend=0.0).astype(np.int64)
-    cells = np.empty(rows, np.int64)
-    cells[order] = np.repeat(np.tile(np.arange(table.shape[1]), len(present)), steps.ravel())
+    mixed, shifts = rng.permutation(len(key)), rng.random(len(present))
+    cells: Integers = _shared_out(np.ascontiguousarray(table), key, counts, present, mixed, shifts)
+    return cells
+
+
+@njit(cache=True)
+def _shared_out(table: Floats, key: Integers, counts: Integers, present: Integers, mixed: Integers, shifts: Floats) -> Integers:
+    # Rows by their keys, in random order within each: a counting sort.
+    places = np.zeros(len(counts), np.int64)
+    first = 0
+    for group in present:
+        places[group] = first
+        first += counts[group]
+    order = np.empty(len(key), np.int64)
+    for row in mixed:
+        order[places[key[row]]] = row
+        places[key[row]] += 1
+    cells = np.empty(len(key), np.int64)
+    first = 0
+    for number, group in enumerate(present):
+        total, running = 0.0, 0.0
+        for cell in range(table.shape[1]):
+            total += table[group, cell]
+        rows, done = counts[group], 0
+        for cell in range(table.shape[1]):
+            running += table[group, cell]
+            end = min(int(math.floor(running * (rows / total) + shifts[number])), rows)
+            # Behind the last cell that can be, all rows are shared out, whatever was lost in rounding.
+            if running == total:
+                end = rows
+            for place in range(first + done, first + end):
+                cells[order[place]] = cell
+            done = end
+        first += rows
     return cells

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable.errors import PlanError
 from hushtable.numerics.simplex import on_simplex
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -107,7 +107,15 @@ class FieldGroups(PrivateCore):
                 f"the target {target} has more than {CLASSES} cells, so it is not in every group but treated like the others"
             )
         public = () if chosen else ("which columns form a group",)
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats), public=public, adaptive=chosen)
+        return Plan(
+            schema=schema,
+            events=events,
+            effect=Effect.GENERATE,
+            reads=Reads.COUNTS,
+            caveats=tuple(caveats),
+            public=public,
+            adaptive=chosen,
+        )
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Network | CountModel:
         """Measure every group once, after choosing them where they are not given; ``rng`` is not needed."""

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.numerics.simplex import on_simplex, present
-from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, Reads
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -50,7 +50,7 @@ class Margins(PrivateCore):
             known = rows_event(budget, schema)
             events = (*known, *(part.event(Histogram((c.name,)), schema) for c, part in zip(schema, parts, strict=True)))
         caveat = "columns were drawn independently of one another: the release shows no dependence between them"
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=(caveat,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Independent:
         """Measure every column once."""

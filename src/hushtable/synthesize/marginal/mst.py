@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -90,7 +90,9 @@ class Mst(PrivateCore):
             events += tuple(part.event(one, schema) for part in pair.split([1.0] * len(choose)))
             events += tuple(event for batch in beyond for event in batch.events(schema))
         caveat = "columns depend on one another as in the measured pairs and triples only: dependence between more of them is lost"
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,) if len(schema) > 1 else ())
+        return Plan(
+            schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=(caveat,) if len(schema) > 1 else ()
+        )
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
         """Measure the columns, choose the tree, measure its pairs, and go on; ``rng`` thins out too many candidates."""

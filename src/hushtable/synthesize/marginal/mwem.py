@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -115,7 +115,9 @@ class Mwem(PrivateCore):
         if len(candidates) > LIMIT:
             caveats.append(f"margins are chosen among at most {LIMIT} candidates at a time, drawn at random")
         adaptive = not self._fixed(len(schema))
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats), adaptive=adaptive)
+        return Plan(
+            schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=tuple(caveats), adaptive=adaptive
+        )
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
         """Choose, measure and update, round by round."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
@@ -91,7 +91,7 @@ class PrivSyn(PrivateCore):
         target_of(schema, self.target, "privsyn")
         require_possible(schema, self.cells, "privsyn")
         if budget is None:
-            return Plan(schema=schema, effect=Effect.GENERATE, adaptive=True, slots=True)
+            return Plan(schema=schema, effect=Effect.GENERATE, reads=Reads.COUNTS, adaptive=True, slots=True)
         course = self._course(schema, budget)
         one = Histogram(schema.names[:1])
         events = (
@@ -99,7 +99,7 @@ class PrivSyn(PrivateCore):
             *(each.event(one, schema) for each in (course.part,) * course.parts),
             *(each.event(self._distances(schema), schema) for each in course.choices),
         )
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, slots=True)
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, adaptive=True, slots=True)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
         """Measure the columns, then in rounds what the model gets wrong; ``rng`` draws rows from the model, and candidates."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, chosen
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, Reads, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -47,7 +47,7 @@ class Thresholded(PrivateCore):
             (cells, total), delta = _parts(budget)
             events = (cells.discovery(Occupied(released.names), released, delta), total.event(Total(), released))
         caveat = "rows in rare cells were left out: frequent combinations appear more frequent than they are"
-        return Plan(schema=released, events=events, effect=Effect.GENERATE, caveats=(caveat,))
+        return Plan(schema=released, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=(caveat,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CellTable:
         """Ask which cells there are, and how many rows."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs, reads_places
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -127,8 +127,11 @@ class ClustMixCertified(PrivateCore):
         }[self.form]
         return Plan(
             schema=schema, events=self._events(schema, budget, encoding), effect=Effect.GENERATE,
-            caveats=tuple(caveats), public=public,
+            caveats=tuple(caveats), public=public, reads=self._reads(budget),
         )  # fmt: skip
+
+    def _reads(self, budget: Allowance | None) -> Reads:
+        return {Form.TREE: Reads.COUNTS, Form.MIXING: reads_places(budget), Form.BLOCKS: Reads.MEMORY}[self.form]
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Mixture:
         """Grow the tree, if there is one, then measure every cell once."""

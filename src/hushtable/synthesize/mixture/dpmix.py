@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs, reads_places
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.rows import require_fixed_rows
@@ -55,7 +55,7 @@ class DPMix(PrivateCore):
         encoding = IntegerEncoding.of(schema, "", NAME, classed=False)
         events = () if budget is None else groups.events(NAME, schema, budget, encoding, self.rounds)
         return Plan(
-            schema=schema, events=events, effect=Effect.GENERATE,
+            schema=schema, events=events, effect=Effect.GENERATE, reads=reads_places(budget),
             caveats=("a row is the noisy average of random records: dependence between columns is mostly averaged away",),
             public=("which places of the table are mixed, drawn without access to the rows",),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.numerics.simplex import on_simplex, without_missing
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -74,7 +74,7 @@ class DPMerf(PrivateCore):
             query = self._query(self._embedding(encoding, budget, np.random.default_rng(0)))
             events = (*rows_event(budget, schema), budget.event(query, schema))
         caveat = "columns depend on one another pair by pair in each class, as far as random features of pairs show it"
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=(caveat,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Mixture:
         """Measure the mean features once, then match them."""

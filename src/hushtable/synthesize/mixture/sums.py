@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,6 +14,7 @@ from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
 from hushtable.table.arrays import Integers
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -79,6 +80,7 @@ class PartitionSums:
     - One replaced across two cells: two rows change, L2 sqrt(2 (w^2 + R^2)), L1 2 (w + S). The larger of the two counts.
     """
 
+    additive: ClassVar[bool] = True
     encoding: Coordinates
     partition: Partition
     weight: int
@@ -87,6 +89,11 @@ class PartitionSums:
     def columns(self) -> tuple[str, ...]:
         """All of them."""
         return self.encoding.schema.names
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.columns
 
     def answer(self, table: Table) -> Integers:
         """For each cell its weighted count, then its sum."""
@@ -134,15 +141,21 @@ class GroupSums:
         """All of them."""
         return self.encoding.schema.names
 
-    def answer(self, table: Table) -> Integers:
+    def over(self, rows: Rows) -> Integers:
         """Round by round, group by group."""
-        require_rows("mixing", table, self.rounds.shape[1])
+        require_rows("mixing", rows, self.rounds.shape[1])
         sums = np.zeros((len(self.rounds), self.groups, self.encoding.dimension), np.int64)
-        for start, part in zip(range(0, table.rows, BATCH), table.batches(BATCH), strict=True):
+        start = 0
+        for part in rows.batches(BATCH, self.columns):
             vectors = self.encoding.coordinates(part)
             for number, groups in enumerate(self.rounds[:, start : start + part.rows]):
                 sums[number] += grouped(vectors, groups, self.groups)
+            start += part.rows
         return sums.ravel()
+
+    def answer(self, table: Table) -> Integers:
+        """The same of rows in memory."""
+        return self.over(table)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All in one group."""

@@ -7,16 +7,18 @@ leaf of a record is a function of the record alone, and disjoint leaves compose 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
 from hushtable.table.arrays import Floats, Integers, Mask
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -130,12 +132,18 @@ class Tree:
 class CellCounts:
     """The number of records in each cell of a partition. A record lies in one cell, so one changes it by one, replacing two."""
 
+    additive: ClassVar[bool] = True
     tree: Tree
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them."""
         return self.tree.encoding.schema.names
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.columns
 
     def answer(self, table: Table) -> Integers:
         """Cell by cell, empty or not."""
@@ -183,6 +191,47 @@ class Cuts:
 
 
 @dataclass(frozen=True, eq=False)
+class LeafCounts:
+    """For each field the number of records of each class with each of its codes in each of some leaves, field after field."""
+
+    additive: ClassVar[bool] = True
+    tree: Tree
+    leaves: tuple[int, ...]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All columns."""
+        return self.tree.encoding.schema.names
+
+    def answer(self, table: Table) -> Integers:
+        """For each field leaves by classes by codes, row-major."""
+        encoding = self.tree.encoding
+        node, codes = inside_leaves(self.tree, self.leaves, table)
+        inside = node >= 0
+        group = (node * encoding.classes + encoding.labels(table))[inside]
+        counts = []
+        for number, (f, span) in enumerate(zip(encoding.fields, encoding.code_spans, strict=True)):
+            own = codes[inside, number] - span.start
+            counts.append(np.bincount(group * f.cells + own, minlength=len(self.leaves) * encoding.classes * f.cells))
+        return np.concatenate(counts)
+
+    def counts(self, answer: Integers) -> list[Integers]:
+        """The answer as one array for each field: leaves by classes by codes."""
+        encoding = self.tree.encoding
+        shapes = [(len(self.leaves), encoding.classes, f.cells) for f in encoding.fields]
+        parts = np.split(answer, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def inside_leaves(tree: Tree, leaves: tuple[int, ...], table: Table) -> tuple[Integers, Integers]:
+    """For each record the place of its leaf among these, -1 for another one; and its codes."""
+    codes = tree.encoding.codes(table)
+    place = np.full(tree.leaves, -1)
+    place[list(leaves)] = np.arange(len(leaves))
+    return place[tree.leaf(codes)], codes
+
+
+@dataclass(frozen=True, eq=False)
 class CutScores:
     """How well each candidate cuts each of some leaves, leaf by leaf.
 
@@ -206,24 +255,14 @@ class CutScores:
         """All of them."""
         return self.tree.encoding.schema.names
 
-    def answer(self, table: Table) -> Integers:
+    def over(self, rows: Rows) -> Integers:
         """Leaves by candidates."""
-        encoding = self.tree.encoding
-        codes, labels, classes = encoding.codes(table), encoding.labels(table), encoding.classes
-        place = np.full(self.tree.leaves, -1)
-        place[list(self.leaves)] = np.arange(len(self.leaves))
-        node = place[self.tree.leaf(codes)]
-        inside = node >= 0
-        group = (node * classes + labels)[inside]
-        shape = (len(self.leaves), classes)
-        total = np.bincount(group, minlength=shape[0] * classes).reshape(shape)
-        left = np.empty((*shape, len(self.cuts.places)), np.int64)
-        for number, f in enumerate(encoding.fields):
+        asked = LeafCounts(self.tree, self.leaves)
+        left = np.empty((len(self.leaves), self.tree.encoding.classes, len(self.cuts.places)), np.int64)
+        total = np.zeros(left.shape[:2], np.int64)
+        for number, (f, counts) in enumerate(zip(self.tree.encoding.fields, asked.counts(rows.fold(asked)), strict=True)):
             mine = [i for i, (column, _) in enumerate(self.cuts.places) if column == number]
-            if not mine:
-                continue
-            own = codes[inside, number] - encoding.code_spans[number].start
-            counts = np.bincount(group * f.cells + own, minlength=shape[0] * classes * f.cells).reshape(*shape, f.cells)
+            total = counts.sum(axis=2)
             sums = np.cumsum(counts, axis=2) if f.ordered else counts
             left[:, :, mine] = sums[:, :, [self.cuts.places[i][1] for i in mine]]
         right = total[:, :, None] - left
@@ -231,6 +270,10 @@ class CutScores:
             return np.asarray(-np.abs(left.sum(1) - right.sum(1)))
         weights = self.weights[:, :, None]
         return np.asarray((left * weights).max(1) + (right * weights).max(1), dtype=np.int64)
+
+    def answer(self, table: Table) -> Integers:
+        """The same of rows in memory."""
+        return self.over(table)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows of the class that weighs most."""

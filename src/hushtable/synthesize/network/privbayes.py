@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -98,7 +98,9 @@ class PrivBayes(PrivateCore):
                 f"parents are chosen among at most {structure.LIMIT // 4} sets at a time, drawn at random if they are more"
             )
         adaptive = self.further > 0 and self.degree > 1 and self._rounds(len(schema), len(top)) > 0
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats), adaptive=adaptive)
+        return Plan(
+            schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=tuple(caveats), adaptive=adaptive
+        )
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Network:
         """Count every column, then choose and count column by column."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
-from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, Reads, check_knobs
 from hushtable.privacy.accountant import zcdp_rho
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
@@ -101,7 +101,7 @@ class PrivBayesPublished(PrivateCore):
         caveats = ["pure epsilon is spent: it holds with delta = 0, and a delta in the budget buys nothing"]
         if len(schema) > structure.FEW:
             caveats.append(f"parents are chosen among at most {structure.LIMIT} candidates at a time, drawn at random")
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, reads=Reads.COUNTS, caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Network:
         """Choose the network, measure its tables."""

@@ -8,11 +8,12 @@ the parents decide the child). All three are for one record replaced by another:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.privacy.rows import require_replaced, require_rows
+from hushtable.privacy.rows import other_rows, require_replaced
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
@@ -23,30 +24,6 @@ Pair = tuple[str, tuple[str, ...]]
 
 GRID = 1 << 30
 """Mutual information is counted in steps of 1/GRID nats."""
-
-
-class Cells:
-    """The cells of every row, computed once per column, and joint counts of a child (rows) by its parents (columns)."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self._known: dict[str, tuple[Integers, int]] = {}
-
-    def joint(self, pair: Pair) -> Integers:
-        """Counts, the child's cells by the joint cells of the parents (row-major)."""
-        child, parents = pair
-        flat, size = self._of(child)
-        width = 1
-        for name in parents:
-            cells, count = self._of(name)
-            flat = flat * count + cells
-            width *= count
-        return np.bincount(flat, minlength=size * width).reshape(size, width)
-
-    def _of(self, name: str) -> tuple[Integers, int]:
-        if name not in self._known:
-            self._known[name] = (self._table.cells(name), self._table.sizes((name,))[0])
-        return self._known[name]
 
 
 def binary(schema: Schema, pair: Pair) -> bool:
@@ -67,11 +44,20 @@ class _PairScores:
         """Every column that is a child or a parent."""
         return tuple(dict.fromkeys(name for child, parents in self.pairs for name in (child, *parents)))
 
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The child and its parents, of every pair."""
+        return tuple((child, *parents) for child, parents in self.pairs)
+
+    def finish(self, counts: Sequence[Integers]) -> Integers:
+        """One score per pair."""
+        if any(int(own.sum()) != self.rows for own in counts[:1]):
+            raise other_rows("privbayes", self.rows)
+        return np.array([self._score(own.reshape(len(own), -1)) for own in counts], np.int64)
+
     def answer(self, table: Table) -> Integers:
         """One score per pair."""
-        require_rows("privbayes", table, self.rows)
-        cells = Cells(table)
-        return np.array([self._score(cells.joint(pair)) for pair in self.pairs], np.int64)
+        return self.finish(table.histograms(self.counted))
 
     def _score(self, joint: Integers) -> int:
         raise NotImplementedError
