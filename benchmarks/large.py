@@ -43,7 +43,9 @@ def write(rows: int, folder: Path, table: Table | None = None, seed: int = 0) ->
     partial = folder / f"partial-{rows}"
     partial.mkdir(parents=True)
     for number, start in enumerate(range(0, rows, PART)):
-        io.write(sample(table, min(PART, rows - start), np.random.default_rng([seed, number])), partial / f"part-{number:05d}.parquet")
+        io.write(
+            sample(table, min(PART, rows - start), np.random.default_rng([seed, number])), partial / f"part-{number:05d}.parquet"
+        )
     partial.rename(target)
     return target, table.schema
 

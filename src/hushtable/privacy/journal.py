@@ -9,6 +9,7 @@ nothing behind: nobody has seen it, and it is asked with fresh noise.
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,9 @@ class Journal:
         named = {f"array{place:06d}": array for place, array in enumerate(made)}
         with whole_file(path, private=True) as partial, partial.open("wb") as file:
             np.savez(file, **{KEY: np.frombuffer(key.encode(), np.uint8)}, **named)  # type: ignore[arg-type]
+            # On the disk before anybody acts on it: an answer that was used and lost would be paid for again, with other noise.
+            file.flush()
+            os.fsync(file.fileno())
         return made
 
 

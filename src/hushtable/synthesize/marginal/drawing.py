@@ -67,7 +67,7 @@ def _shared_out(table: Floats, key: Integers, counts: Integers, present: Integer
         rows, done = counts[group], 0
         for cell in range(table.shape[1]):
             running += table[group, cell]
-            end = min(int(math.floor(running * (rows / total) + shifts[number])), rows)
+            end = min(math.floor(running * (rows / total) + shifts[number]), rows)
             # Behind the last cell that can be, all rows are shared out, whatever was lost in rounding.
             if running == total:
                 end = rows

@@ -48,7 +48,7 @@ def _exchanged(
 ) -> int:
     """Take each offer that makes the loss smaller, in place; how many were taken.
 
-    ``changes`` is what one row less, and one more, in a cell would change: held beside each other, since reading is what takes time.
+    ``changes`` is what one row less, and one more, in a cell would change: held beside each other, as reading takes the time.
     """
     taken = 0
     groups = codes.shape[1]

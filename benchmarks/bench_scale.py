@@ -1,0 +1,129 @@
+"""scale: tables larger than memory, beside DuckDB's own GROUPING SETS: time a row, memory, and how both grow with the rows.
+
+Each line is a process of its own, whose CPU time and largest memory the system counts. ``python benchmarks/run.py scale --help``
+lists options; by default two sizes, one five times the other, which takes about ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from shutil import rmtree
+
+import duckdb
+
+from benchmarks import large
+from hushtable.table.columns import Kind
+
+EPSILON, DELTA = 1.0, 1e-9
+PAIRS = """
+import sys, numpy as np
+from itertools import combinations
+from hushtable.encode.bins import Bins
+from hushtable.engine.compute import Compute
+from hushtable.engine.open import open_rows
+from hushtable.privacy.vault import Vault
+from hushtable.table.schema import Schema
+rows = open_rows(sys.argv[1], Schema.load(sys.argv[2]), compute=Compute(engine="duckdb", memory=1 << 30))
+rows = rows.encoded(Bins(edges="uniform").fit(Vault.of(rows), np.random.default_rng(0)))
+counts = rows.histograms(list(combinations(rows.schema.names, 2)))
+print(len(counts), sum(own.size for own in counts))
+"""
+SETS = """
+import sys, duckdb
+connection = duckdb.connect(config={"memory_limit": "4GB"})
+connection.execute(sys.argv[1]).fetchnumpy()
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process took."""
+
+    cpu: float
+    wall: float
+    gigabytes: float
+
+
+def cost(words: Sequence[str | Path], work: Path) -> Cost:
+    """Run a command to its end, its output kept away; RuntimeError with its last lines where it fails."""
+    start, log = time.time(), work / "log.txt"
+    with log.open("wb") as output:
+        running = subprocess.Popen([str(word) for word in words], stdout=output, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode:
+        raise RuntimeError(log.read_text(encoding="utf-8", errors="replace")[-2000:])
+    return Cost(used.ru_utime + used.ru_stime, time.time() - start, used.ru_maxrss / 2**20)
+
+
+def grouping_sets(data: Path, schema: large.Schema) -> str:
+    """The same pairs as one query: numbers cut into as many bins."""
+    picks = []
+    for column in schema:
+        name = f'"{column.name}"'
+        if column.kind is Kind.INTEGER:
+            low, high = float(column.bounds.low), float(column.bounds.high)
+            picks.append(f"least(floor(({name} - {low}) / {max(high - low, 1) / 32}), 31) AS {name}")
+        else:
+            picks.append(name)
+    sets = ", ".join(f'("{one}", "{two}")' for one, two in combinations(schema.names, 2))
+    names = ", ".join(f'"{name}"' for name in schema.names)
+    return f"SELECT {names}, count(*) FROM (SELECT {', '.join(picks)} FROM '{data}/*.parquet') GROUP BY GROUPING SETS ({sets})"
+
+
+def main(folder: Path, words: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="run.py scale", description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 5_000_000], help="sizes of the table")
+    parser.add_argument("--only", nargs="+", default=["pairs", "sets", "mst", "aim", "k-anonymity"], help="which lines")
+    parser.add_argument("--data", type=Path, default=folder, help="a folder where generated tables are kept for the next run")
+    parser.add_argument("--memory", default="2GB")
+    options = parser.parse_args(list(words))
+    table = large.base()
+    schema_file = folder / "schema.yaml"
+    schema_file.write_text(table.schema.dump(), encoding="utf-8")
+    pairs = len(list(combinations(table.schema.names, 2)))
+    print(f"{len(table.schema)} columns, {pairs} pairs; DuckDB {duckdb.__version__}; {os.cpu_count()} cores\n")
+    print(f"{'what':32}{'rows':>13}{'CPU s':>9}{'wall s':>9}{'GB':>7}{'µs a row':>10}   ratio")
+    before: dict[str, tuple[int, Cost]] = {}
+    for rows in options.rows:
+        data, _ = large.write(rows, options.data, table)
+        for name in options.only:
+            used = cost(_command(name, data, schema_file, folder / "out", options.memory), folder)
+            rmtree(folder / "out", ignore_errors=True)
+            ratio = ""
+            if name in before:
+                ratio = f"CPU {used.cpu / before[name][1].cpu:.1f} of {rows / before[name][0]:.1f} times the rows"
+            if name == "sets" and "pairs" in options.only:
+                ratio += f"{'; ' if ratio else ''}{used.cpu / before['pairs'][1].cpu:.1f} times the CPU of pairs"
+            before[name] = (rows, used)
+            line = (
+                f"{_title(name):32}{rows:>13,}{used.cpu:>9.1f}{used.wall:>9.1f}{used.gigabytes:>7.2f}{1e6 * used.cpu / rows:>10.2f}"
+            )
+            print(f"{line}   {ratio}", flush=True)
+
+
+def _title(name: str) -> str:
+    return {"pairs": "all pairs, read and counted", "sets": "DuckDB GROUPING SETS, pairs"}.get(name, f"hush release, {name}")
+
+
+def _command(name: str, data: Path, schema_file: Path, out: Path, memory: str) -> list[str | Path]:
+    if name == "pairs":
+        return [sys.executable, "-c", PAIRS, data, schema_file]
+    if name == "sets":
+        return [sys.executable, "-c", SETS, grouping_sets(data, large.Schema.load(schema_file))]
+    made = [sys.executable, "-m", "hushtable.cli", "release", data, "--schema", schema_file, "--recipe", name, "--out", out]
+    private = [] if name in ("k-anonymity", "mdav", "mondrian") else ["--epsilon", str(EPSILON), "--delta", str(DELTA)]
+    knobs = ["--set", "k=10"] if not private else []
+    return [*made, *private, *knobs, "--engine", "duckdb", "--memory", memory]
+
+
+if __name__ == "__main__":
+    main(Path("build"), sys.argv[1:])

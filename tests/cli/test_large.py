@@ -1,0 +1,153 @@
+"""Tables larger than memory on the command line: folders of files, releases in parts, runs that are killed and go on."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hushtable.data.people import people
+from hushtable.pipeline.release import file_hash
+from hushtable.table import io
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+ROWS = 2_200_000
+"""Of the release: three parts."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Parquet files of a small table, and its schema."""
+    home = tmp_path_factory.mktemp("large")
+    (home / "rows").mkdir()
+    table = people(3000, seed=3)
+    names = [c.name for c in table.schema if c.coded][:3]
+    table = table.select(names).declared()
+    for number in range(3):
+        io.write(table.take(slice(1000 * number, 1000 * number + 1000)), home / "rows" / f"part-{number}.parquet")
+    (home / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
+    return home
+
+
+def words(folder: Path, out: Path, *more: object) -> list[str]:
+    made = ("release", folder / "rows", "--schema", folder / "schema.yaml", "--recipe", "mst", "--epsilon", 1, "--delta", 1e-6)
+    return [str(word) for word in (*made, "--engine", "duckdb", "--out", out, *more)]
+
+
+def totals(out: Path) -> int:
+    return sum(len(io.read(part, Schema.load(out / "schema.yaml"))) for part in sorted((out / "data").iterdir()))
+
+
+def test_many_rows_are_released_in_parts_each_with_its_hash(folder, tmp_path, hush):
+    code, said, _ = hush(*words(folder, tmp_path / "out", "--rows", ROWS))
+    assert code == 0
+    assert f"{ROWS:,} rows in" in said
+    names = [f"data/part-{number:05d}.parquet" for number in range(3)]
+    assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out" / "data").iterdir()) == names
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    assert card["rows"] == ROWS
+    assert {name: card["hashes"][name] for name in names} == {name: file_hash(tmp_path / "out" / name) for name in names}
+    assert totals(tmp_path / "out") == ROWS
+
+
+def test_the_same_seed_draws_the_same_rows_with_more_workers_and_less_memory(folder, tmp_path, hush):
+    made = [word for word in words(folder, Path("x")) if word not in ("--epsilon", "--delta", "1", "1e-06")]
+    made[made.index("mst")] = "sequential"
+    made[made.index("--out") + 1] = str(tmp_path / "one")
+    assert hush(*made, "--seed", 1, "--workers", 1)[0] == 0
+    made[made.index("--out") + 1] = str(tmp_path / "two")
+    assert hush(*made, "--seed", 1, "--workers", 4, "--memory", "300MB")[0] == 0
+    assert file_hash(tmp_path / "one" / "data.csv") == file_hash(tmp_path / "two" / "data.csv")
+
+
+def killed(made: list[str], after: float) -> bool:
+    """Run a command and kill it after so many seconds; whether it was still running."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "hushtable.cli", *made], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as running:
+        try:
+            running.wait(after)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+            return True
+        return False
+
+
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.nightly)])
+def test_a_run_that_is_killed_goes_on_and_pays_for_nothing_twice(folder, tmp_path, hush, times):
+    made = words(folder, tmp_path / "out", "--rows", ROWS, "--resume", tmp_path / "work")
+    start = time.time()
+    assert hush(*words(folder, tmp_path / "whole", "--rows", ROWS, "--resume", tmp_path / "other"))[0] == 0
+    long = time.time() - start
+    answers: dict[str, bytes] = {}
+    moments = random.Random(times)
+    for _ in range(times):
+        assert killed(made, moments.uniform(0.2, 0.9) * long + 1) in (True, False)
+        now = {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*.npz")}
+        # What was answered once stays what it was.
+        assert answers.items() <= now.items()
+        answers = now
+        if (tmp_path / "out").exists():
+            break
+    else:
+        assert hush(*made)[0] == 0
+    final = {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*.npz")}
+    assert answers.items() <= final.items()
+    cards = [json.loads((tmp_path / name / "card.json").read_text()) for name in ("out", "whole")]
+    assert cards[0]["guarantee"]["ledger"] == cards[1]["guarantee"]["ledger"]
+    assert totals(tmp_path / "out") == ROWS
+    for name, digest in cards[0]["hashes"].items():
+        assert file_hash(tmp_path / "out" / name) == digest
+
+
+def test_a_recipe_that_needs_all_rows_at_once_is_refused_where_they_do_not_fit(folder, tmp_path, hush, monkeypatch):
+    monkeypatch.setattr("hushtable.engine.spool.HELD", 10**9)
+    made = words(folder, tmp_path / "out")
+    made[made.index("mst")] = "mdav"
+    code, _, err = hush(*made, "--unproven")
+    assert code != 0
+    assert "in memory" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--engine", "hadoop"), "no engine 'hadoop'"),
+        (("--memory", "4"), "expected a size such as 4GB"),
+        (("--memory", "4MB"), "at least 256 MB"),
+        (("--workers", 0), "at least one worker"),
+    ],
+)
+def test_what_is_no_engine_no_size_or_no_worker_is_refused(folder, tmp_path, hush, more, said):
+    code, _, err = hush(*words(folder, tmp_path / "out"), *more)
+    assert code == 2
+    assert said in " ".join(err.split())
+
+
+def test_rows_that_fit_are_released_from_a_folder_as_from_one_file(folder, tmp_path, hush):
+    schema = Schema.load(folder / "schema.yaml")
+    io.write(Table.concat([io.read(path, schema) for path in sorted((folder / "rows").iterdir())]), tmp_path / "rows.parquet")
+    for name, data in (("folder", folder / "rows"), ("file", tmp_path / "rows.parquet")):
+        made = (
+            "release",
+            data,
+            "--schema",
+            folder / "schema.yaml",
+            "--recipe",
+            "sequential",
+            "--seed",
+            1,
+            "--out",
+            tmp_path / name,
+        )
+        assert hush(*made)[0] == 0
+    assert file_hash(tmp_path / "folder" / "data.csv") == file_hash(tmp_path / "file" / "data.csv")
