@@ -29,7 +29,6 @@ from hushtable.pipeline.run import release as run_recipe
 from hushtable.pipeline.run import release_rows
 from hushtable.pipeline.signature import SigningKey
 from hushtable.pipeline.store import SENSITIVE, sensitive
-from hushtable.privacy.noise import SYSTEM
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
@@ -385,12 +384,7 @@ def _require_apart(path: Path, what: str, request: ReleaseRequest) -> None:
 
 def rows_used(table: Rows, unit: Unit) -> int:
     """How many rows a release reads: those of known persons, up to the limit for each, where a key identifies persons."""
-    if unit.by is None:
-        return table.rows
-    if not isinstance(table, Table):
-        return table.bounded(unit.by, unit.rows, SYSTEM.words, None).rows
-    groups, _ = table.groups([unit.by])
-    return int(np.minimum(np.bincount(groups[~table.missing(unit.by)]), unit.rows).sum())
+    return table.rows if unit.by is None else table.within(unit.by, unit.rows)
 
 
 def require_key(table: Rows, options: ReleaseOptions) -> tuple[str, ...]:

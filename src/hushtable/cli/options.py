@@ -67,7 +67,7 @@ AllowCopies = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        help="Where the rows are worked on: memory, duckdb (tables of any size), local[n], spark://HOST:PORT or sc://HOST:PORT; "
+        help="Where the rows are worked on: memory, duckdb (tables of any size), local\\[n], spark://HOST:PORT or sc://HOST:PORT; "
         "auto takes memory where the rows fit.",
     ),
 ]

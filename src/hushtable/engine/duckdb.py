@@ -14,9 +14,10 @@ import numpy as np
 from hushtable.display import Progress, silent
 from hushtable.engine.compute import Compute
 from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Words
+from hushtable.engine.packing import Cells
 from hushtable.engine.source import Parquet, Source, Span, parquet
 from hushtable.engine.spool import Spooled
-from hushtable.engine.store import Cells, Store, private_folder, stored
+from hushtable.engine.store import Store, private_folder, stored
 from hushtable.errors import Fault, InputError
 from hushtable.table.arrays import Array, Mask
 from hushtable.table.columns import CODED, FREE, Bounds, Column, Kind

@@ -6,6 +6,7 @@ everything else as it is in memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,8 @@ from hushtable.errors import PlanError
 from hushtable.table.arrays import Array
 from hushtable.table.columns import FREE, MISSING_CODE, MISSING_INTEGER, Bounds, Column, Kind
 
+Cells = Mapping[str, Array]
+"""Some rows at a time: of each column what is stored of them."""
 WIDEST = 2**32 - 2
 """More cells than this are stored as they are in memory."""
 

@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
+from numba import njit
 from numpy.typing import NDArray
 
+from hushtable.engine.tuples import slot_of
 from hushtable.table.arrays import Integers, Mask
 
 Words = NDArray[np.uint64]
+People = Callable[[], Iterator[tuple[Words, Mask]]]
+"""Makes a pass over who holds each row, in a few words of 64 bits, and whether that is known."""
 PER_ROW = 80
 """Bytes that a row of a bucket takes while its rows are put in order."""
 KEYS = ("rows of a person", "are kept at once")
@@ -22,43 +26,41 @@ def hashed(words: NDArray[np.object_]) -> Words:
     return np.stack([pd.util.hash_array(words, hash_key=key, categorize=False) for key in KEYS], axis=1)
 
 
-def kept(
-    people: Callable[[], Iterator[tuple[Words, Mask]]],
-    rows: int,
-    most: int,
-    coins: Callable[[int], Words],
-    seed: int | None,
-    limit: int,
-) -> Mask:
+def kept(people: People, rows: int, most: int, coins: Callable[[int], Words], seed: int | None, limit: int) -> Mask:
     """Which rows stay where at most so many of each person do, none of an unknown one.
 
-    ``people`` makes a pass over who holds each row, and whether that is known. Coins fall for each row, from ``coins``; with a seed
-    they go with the number of the row among its person's own.
+    Coins fall for each row, from ``coins``; with a seed they go with the number of the row among its person's own.
     """
-    buckets = max(1, -(-rows * PER_ROW // max(limit, 1)))
     keep = np.zeros(rows, np.bool_)
-    for bucket in range(buckets):
-        places, persons = _bucket(people, bucket, buckets)
+    for places, persons in _buckets(people, rows, limit):
+        in_order = np.arange(len(persons))
         if seed is None:
             drawn = coins(len(persons))
         else:
-            own = _numbers(np.lexsort((places, *persons.T)), persons)
+            own = _numbers(in_order, persons)
             drawn = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
-        keep[places[_numbers(np.lexsort((drawn, *persons.T)), persons) < most]] = True
+        keep[places[_numbers(np.argsort(drawn, kind="stable"), persons) < most]] = True
     return keep
 
 
-def _bucket(people: Callable[[], Iterator[tuple[Words, Mask]]], bucket: int, buckets: int) -> tuple[Integers, Words]:
-    """The places of the rows of some persons, and who holds each."""
-    places, persons, start = list[Integers](), list[Words](), 0
-    for held, known in people():
-        inside = np.flatnonzero(known & (_mixed(held) % np.uint64(buckets) == bucket))
-        places.append(inside + start)
-        persons.append(held[inside])
-        start += len(held)
-    if not places:
-        return np.empty(0, np.int64), np.empty((0, 1), np.uint64)
-    return np.concatenate(places), np.concatenate(persons)
+def count(people: People, rows: int, most: int, limit: int) -> int:
+    """How many rows stay."""
+    numbers = (_numbers(np.arange(len(persons)), persons) for _, persons in _buckets(people, rows, limit))
+    return sum(int((own < most).sum()) for own in numbers)
+
+
+def _buckets(people: People, rows: int, limit: int) -> Iterator[tuple[Integers, Words]]:
+    """The places of the rows of some persons, in order, and who holds each; all rows of a person in one bucket."""
+    buckets = max(1, -(-rows * PER_ROW // max(limit, 1)))
+    for bucket in range(buckets):
+        places, persons, start = list[Integers](), list[Words](), 0
+        for held, known in people():
+            inside = np.flatnonzero(known & (_mixed(held) % np.uint64(buckets) == bucket))
+            places.append(inside + start)
+            persons.append(held[inside])
+            start += len(held)
+        if places:
+            yield np.concatenate(places), np.concatenate(persons)
 
 
 def _mixed(held: Words) -> Words:
@@ -68,11 +70,32 @@ def _mixed(held: Words) -> Words:
 
 
 def _numbers(order: NDArray[np.intp], persons: Words) -> Integers:
-    """For each row its number among those of its person, when the rows are taken in this order, each person's together."""
-    ordered = persons[order]
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    starts = np.flatnonzero(fresh)
+    """For each row its number among those of its person, when the rows are taken in this order."""
+    room = 16
+    while room < 2 * len(persons):
+        room *= 2
+    return np.asarray(_numbered(order, persons.view(np.int64), np.full(room, -1, np.int64), np.zeros(room, np.int64)))
+
+
+@njit(cache=True, nogil=True)
+def _numbered(order, persons, owners, counts):  # type: ignore[no-untyped-def]
     numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    mask = np.uint64(len(owners) - 1)
+    for row in order:
+        at = slot_of(persons[row], mask)
+        while True:
+            owner = owners[at]
+            if owner < 0:
+                owners[at] = row
+                break
+            same = True
+            for word in range(persons.shape[1]):
+                if persons[owner, word] != persons[row, word]:
+                    same = False
+                    break
+            if same:
+                break
+            at = (at + np.uint64(1)) & mask
+        numbers[row] = counts[at]
+        counts[at] += 1
     return numbers

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from hushtable.engine.buckets import Buckets, Records, mixed
 from hushtable.engine.compute import Compute
-from hushtable.engine.packing import Packing
+from hushtable.engine.packing import Cells, Packing
 from hushtable.engine.spool import Spooled
-from hushtable.engine.store import Cells, Store, private_folder
+from hushtable.engine.store import Store, private_folder
 from hushtable.table.arrays import Integers
 from hushtable.table.rows import BATCH, Rows
 from hushtable.table.schema import Schema

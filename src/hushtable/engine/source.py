@@ -5,19 +5,20 @@ from __future__ import annotations
 import glob
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
 
 from hushtable.errors import Fault, InputError
 from hushtable.table import io
-from hushtable.table.files import ParquetColumn, form_of, load_csv, parquet_columns, quoted
+from hushtable.table.files import ParquetColumn, form_of, load_csv, parquet_columns, parquet_rows, quoted
 from hushtable.table.layout import Layout
 
 DATABASES = (".duckdb", ".ddb", ".db")
 INSIDE = "::"
 """Between a DuckDB file and the name of a table in it."""
+TAKEN = frozenset({"file_row_number", "file_index", "filename"})
 SPAN = 1 << 18
 """Rows that are read at a time, about."""
 LONG = 1 << 20
@@ -101,26 +102,26 @@ def parquet(source: Source, layout: Layout, connection: duckdb.DuckDBPyConnectio
     """The rows of a source as Parquet files: those it has, or copies in a private folder."""
     if source.form == "parquet":
         layout.require_none(source.name)
-        paths, names = list(source.files), list[list[str]]()
+        read = [_renamed(path, connection, work / f"{i:05d}.parquet") for i, path in enumerate(source.files)]
+        paths, names = [path for path, _ in read], [own for _, own in read]
     elif source.form == "csv":
         copies = [_copied(path, layout, connection, work / f"{i:05d}.parquet") for i, path in enumerate(source.files)]
         paths, names = [path for path, _ in copies], [own for _, own in copies]
     else:
         layout.require_none(source.name)
-        paths, names = [_exported(source, connection, work / "00000.parquet")], []
-    columns = [tuple(parquet_columns(connection, path)) for path in paths]
-    if names:
-        columns = [
-            tuple(ParquetColumn(name, column.pick, column.kind) for name, column in zip(own, read, strict=True))
-            for own, read in zip(names, columns, strict=True)
-        ]
+        path, own = _renamed(_exported(source, connection, work / "table.parquet"), connection, work / "00000.parquet")
+        paths, names = [path], [own]
+    columns = [
+        tuple(replace(column, name=name) for name, column in zip(own, parquet_columns(connection, path), strict=True))
+        for own, path in zip(names, paths, strict=True)
+    ]
     _require_alike(columns, source.files)
     spans = list[Span]()
     rows = 0
     for path in paths:
-        own = list(_spans(path, connection, rows))
-        spans += own
-        rows = rows + (own[-1].stop if own else 0)
+        found = list(_spans(path, connection, rows))
+        spans += found
+        rows += found[-1].stop if found else 0
     return Parquet(columns[0], tuple(spans), rows)
 
 
@@ -155,6 +156,17 @@ def _form(path: Path) -> str:
 def _pin(path: Path) -> tuple[int, int]:
     known = path.stat()
     return known.st_size, known.st_mtime_ns
+
+
+def _renamed(path: Path, connection: duckdb.DuckDBPyConnection, copy: Path) -> tuple[Path, list[str]]:
+    """A Parquet file, or a copy of it where a column has the name by which DuckDB gives the numbers of rows; its column names."""
+    columns = parquet_columns(connection, path)
+    names = [column.name for column in columns]
+    if not any(name.lower() in TAKEN for name in names):
+        return path, names
+    picks = ", ".join(f"{column.pick} AS c{i}" for i, column in enumerate(columns))
+    connection.execute(f"COPY (SELECT {picks} FROM {parquet_rows(path)}) TO '{_text(copy)}' (FORMAT parquet)")
+    return copy, names
 
 
 def _text(path: Path) -> str:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from hushtable.display import meant
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
-from hushtable.engine.persons import hashed, kept
-from hushtable.engine.store import Cells, Store, private_folder, stored
+from hushtable.engine.packing import Cells
+from hushtable.engine.persons import People, count, kept
+from hushtable.engine.store import Store, private_folder, stored
 from hushtable.engine.tuples import tuples
 from hushtable.errors import InputError, PlanError
 from hushtable.table.arrays import Array, Floats, Integers, Mask
-from hushtable.table.columns import FREE
 from hushtable.table.counting import Kept
 from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples, is_additive
 from hushtable.table.schema import Schema
@@ -155,11 +155,17 @@ class Spooled:
 
     def bounded(self, key: str, most: int, words: Callable[[int], NDArray[np.uint64]], seed: int | None) -> Spooled:
         """At most so many rows of each person, picked at random, and none whose person is unknown."""
+        return self.take(kept(self._holders(key), self.rows, most, words, seed, self.compute.limit // 4))
+
+    def within(self, key: str, most: int) -> int:
+        """How many rows ``bounded`` leaves."""
+        return count(self._holders(key), self.rows, most, self.compute.limit // 4)
+
+    def _holders(self, key: str) -> People:
         if key not in self.schema:
             near, names = meant(key, self.schema.names), ", ".join(self.schema.names)
             raise InputError(f"there is no column {key!r} to identify persons by{near}; the table has {names}", where="person")
-        people = partial(self._people, key)
-        return self.take(kept(people, self.rows, most, words, seed, self.compute.limit // 4))
+        return partial(self._people, key)
 
     def digest(self) -> bytes:
         """A digest of the rows as they are stored, and of which of them there are."""
@@ -214,14 +220,15 @@ class Spooled:
         return self.store.texts(names, start, stop)
 
     def _people(self, key: str) -> Iterator[tuple[NDArray[np.uint64], Mask]]:
-        for batch in self.batches(columns=(key,)):
-            known = ~batch.missing(key)
-            if self.schema[key].kind in FREE:
-                words = np.append(hashed(batch.texts[key]), np.zeros((1, 2), np.uint64), axis=0)
-                yield words[batch[key]], known
+        column = self.schema[key]
+        for start, stop, inside in self._spans(BATCH):
+            if key not in self.store.packings:
+                words, known = self.store.people(key, start, stop)
             else:
-                values = batch[key].astype(np.float64) + 0.0 if batch[key].dtype.kind == "f" else batch[key].astype(np.int64)
-                yield values.view(np.uint64)[:, None], known
+                array = self.store.array(key, start, stop)
+                values = array + 0.0 if array.dtype.kind == "f" else array.astype(np.int64)
+                words, known = values.view(np.uint64)[:, None], ~column.is_missing(array)
+            yield (words, known) if inside is None else (words[inside], known[inside])
 
 
 def _require_stored(schema: Schema) -> None:

@@ -6,22 +6,22 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from hushtable.engine.packing import Packing
+from hushtable.engine.packing import Cells, Packing
+from hushtable.engine.persons import Words, hashed
 from hushtable.errors import InputError
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Mask
 from hushtable.table.columns import FREE
+from hushtable.table.rows import BATCH
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-Cells = Mapping[str, Array]
-"""Some rows at a time: of each column what is stored of them."""
 Texts = Callable[[tuple[str, ...], int, int], Table]
 """Reads columns of free text and keys, from one row to another."""
 
@@ -51,6 +51,8 @@ class Store:
     folder: Path
     texts: Texts | None = None
     packings: dict[str, Packing] = field(init=False)
+    hashes: dict[str, Path] = field(default_factory=dict)
+    """Of columns of keys that were asked for: two words of 64 bits for each row, and a third that is 1 where the key is known."""
 
     def __post_init__(self) -> None:
         """Remove the folder with the object, or at the end of the process."""
@@ -98,6 +100,23 @@ class Store:
     def array(self, name: str, start: int, stop: int) -> Array:
         """The values of one column, from one row to another."""
         return self.packings[name].unpack(self.cells(name, start, stop))
+
+    def people(self, name: str, start: int, stop: int) -> tuple[Words, Mask]:
+        """Who holds each row by a column of keys, from one row to another, and whether that is known; hashed once, and kept."""
+        if name not in self.hashes:
+            path = self.folder / f"{len(self.hashes):05d}.people"
+            with path.open("wb") as file:
+                for first in range(0, self.rows, BATCH):
+                    self._hashed(name, first, min(first + BATCH, self.rows)).tofile(file)
+            self.hashes[name] = path
+        words = np.fromfile(self.hashes[name], np.uint64, 3 * (stop - start), offset=24 * start).reshape(-1, 3)
+        return np.ascontiguousarray(words[:, :2]), words[:, 2].astype(np.bool_)
+
+    def _hashed(self, name: str, start: int, stop: int) -> Words:
+        assert self.texts is not None
+        table = self.texts((name,), start, stop)
+        words = np.append(hashed(table.texts[name]), np.zeros((1, 2), np.uint64), axis=0)[table[name]]
+        return np.column_stack([words, (~table.missing(name)).astype(np.uint64)])
 
     def file(self, name: str) -> Path:
         """Where a column lies."""

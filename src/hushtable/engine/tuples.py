@@ -9,8 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.engine.packing import Packing
-from hushtable.engine.store import Cells
+from hushtable.engine.packing import Cells, Packing
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Integers
 from hushtable.table.rows import Tuples
@@ -107,7 +106,8 @@ def _values(packing: Packing, digits: Integers) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def _slot(key, mask):  # type: ignore[no-untyped-def]
+def slot_of(key, mask):  # type: ignore[no-untyped-def]
+    """Where a key of a few words is looked for first."""
     mixed = np.uint64(0)
     for word in key:
         mixed = (mixed ^ np.uint64(word)) * np.uint64(0x9E3779B97F4A7C15)
@@ -121,7 +121,7 @@ def _tally(keys, counts, start, slots, owners, totals, held):  # type: ignore[no
     mask = np.uint64(len(slots) - 1)
     for row in range(start, len(keys)):
         key = keys[row]
-        at = _slot(key, mask)
+        at = slot_of(key, mask)
         while True:
             owner = slots[at]
             if owner < 0:
@@ -148,7 +148,7 @@ def _tally(keys, counts, start, slots, owners, totals, held):  # type: ignore[no
 def _place(slots, owners, held):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(slots) - 1)
     for owner in range(held):
-        at = _slot(owners[owner], mask)
+        at = slot_of(owners[owner], mask)
         while slots[at] >= 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = owner

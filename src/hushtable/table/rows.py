@@ -157,6 +157,10 @@ class Rows(Protocol):
         """
         ...
 
+    def within(self, key: str, most: int) -> int:
+        """How many rows ``bounded`` leaves."""
+        ...
+
     def digest(self) -> bytes:
         """What tells these rows from others, of which nothing can be learnt about them without a guess of all."""
         ...

@@ -236,6 +236,11 @@ class Table(Shown):
             coins = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
         return table.take(np.sort(known[_places(np.lexsort((coins, persons)), persons) < most]))
 
+    def within(self, key: str, most: int) -> int:
+        """How many rows ``bounded`` leaves."""
+        groups, _ = self.groups([key])
+        return int(np.minimum(np.bincount(groups[~self.missing(key)]), most).sum())
+
     def encoded(self, code: Code) -> Table:
         """The rows as a code writes them."""
         return code.apply(self)

@@ -169,6 +169,17 @@ def test_a_table_of_a_database_is_read(tmp_path):
         on_disk(f"{tmp_path / 'a.duckdb'}::nobody", SCHEMA)
 
 
+def test_a_column_may_have_the_name_of_the_numbers_of_rows(tmp_path):
+    parquet(tmp_path / "a.parquet", FRAME.rename(columns={"whole": "file_row_number", "code": "Filename"}))
+    schema = Schema(
+        (
+            Column(name="file_row_number", kind=Kind.INTEGER, domain=Bounds(-9, 11)),
+            Column(name="Filename", kind=Kind.CATEGORY, domain=Levels(("1", "2"))),
+        )
+    )
+    assert_equal(io.read(tmp_path / "a.parquet", schema), on_disk(tmp_path / "a.parquet", schema))
+
+
 def test_files_of_other_columns_are_refused(tmp_path):
     parquet(tmp_path / "a.parquet")
     parquet(tmp_path / "b.parquet", FRAME.drop(columns="day"))

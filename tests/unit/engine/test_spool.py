@@ -89,7 +89,7 @@ def test_a_seed_keeps_the_same_rows_of_each_person_as_in_memory(key, most, limit
     table = people(120)
     own = table.bounded(key, most, SYSTEM.words, 5)
     other = Spooled.of(table, Compute(memory=limit)).bounded(key, most, SYSTEM.words, 5)
-    assert own.rows == other.rows
+    assert own.rows == other.rows == table.within(key, most) == Spooled.of(table, Compute(memory=limit)).within(key, most)
     assert_equal(own.select(["number", "sex"]), Table.concat(list(other.select(["number", "sex"]).batches())))
 
 
