@@ -68,7 +68,7 @@ def asked(
         train, control = held_by(train, control, asking.person)
     totals = {which: rows.rows for which, rows in wholes.items()}
     first = head(wholes["release"])
-    case = Case(train, first, control, generator, shortlist=Shortlist(totals, np.arange(first.rows), first))
+    case = Case(train, first, control, generator, shortlist=Shortlist(totals, np.arange(first.rows), first.schema, first))
     case = replace(case, attackers=attackers(case))
     looks, able = harness.looks(case, audits, asking.seed)
     # What decides whether the audit counts at all is looked for whatever is attacked.

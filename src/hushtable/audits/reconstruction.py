@@ -11,6 +11,8 @@ from hushtable.audits.nearness import EQUALLY_FAR, LowScoreAttack, check_shares,
 from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace
 from hushtable.evidence.looks import Look, Nearest
+from hushtable.evidence.neighbours.search import search
+from hushtable.table.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
@@ -69,8 +71,8 @@ class Reconstruction(Audit):
 
     def _pairs(self, case: Case) -> Finding:
         """Nearest to one another. Whether a person is paired off does not depend on which table they stand in."""
-        nearest = np.minimum(*(case.nearest("release", who).distance[:, 0] for who in ("train", "control")))
         ours, others = (case.nearest(who, "release") for who in ("train", "control"))
+        nearest = _nearest_person(case, np.unique(np.concatenate([ours.index, others.index])))
         paired, control_paired = (near.distance[:, 0] == nearest[near.index[:, 0]] for near in (ours, others))
         trace = Trace.of(case, paired, control_paired, np.where(paired, ours.index[:, 0], -1))
         limited = f"knows {case.holding} and " if case.limited else ""
@@ -86,3 +88,13 @@ class Reconstruction(Audit):
             naive=None,
             detail={"released_rows": linked},
         )
+
+
+def _nearest_person(case: Case, rows: Integers) -> Floats:
+    """For each of these released rows how near anybody is to it; of other rows, of a release that is larger than memory, nothing."""
+    if case.shortlist is None:
+        return np.minimum(*(case.nearest("release", who).distance[:, 0] for who in ("train", "control")))
+    nearest, encoding = np.full(case.release.rows, np.inf), case.encoding()
+    released = encoding.points(case.release.take(rows))
+    nearest[rows] = np.minimum(*(search(released, case.points(who), encoding, 1).distance[:, 0] for who in ("train", "control")))
+    return nearest

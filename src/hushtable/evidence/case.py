@@ -153,6 +153,8 @@ class Case:
         names = tuple(columns) if columns is not None else self.columns
 
         def search() -> Neighbours:
+            if self.shortlist is not None and targets == "release":
+                return self.shortlist.nearest(queries, names, k, values=self.release is self.shortlist.read)
             ours, theirs = self.points(queries, names), self.points(targets, names)
             if queries != targets:
                 return neighbours.search(ours, theirs, self.encoding(names), k)
@@ -164,6 +166,8 @@ class Case:
         """For each query row and each of ``columns`` the nearest target when that one column is not known."""
 
         def search() -> Integers:
+            if self.shortlist is not None:
+                return self.shortlist.without(queries, self.columns)
             encoding = self.encoding()
             nearest = neighbours.search_without(self.points(queries), self.points(targets), encoding, skip_self=queries == targets)
             return nearest.index[:, [encoding.names.index(name) for name in self.columns]]

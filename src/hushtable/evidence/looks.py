@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hushtable.evidence.neighbours.search import Encoding, Points, search, search_without
+from hushtable.evidence.neighbours.search import Encoding, Nearer, Neighbours
 from hushtable.evidence.reading import alike, ordinary
 from hushtable.evidence.row_keys import Keys, row_keys
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-FAR = np.inf
 
 
 @dataclass(frozen=True)
@@ -94,40 +92,26 @@ class NearestSoFar:
         tables = [people["train"], people["control"], released]
         self.encoding = Encoding.of(tables, look.columns, scale=2)
         self.people = {which: self.encoding.points(table) for which, table in people.items()}
-        width = look.count if isinstance(look, Nearest) else len(self.encoding.names)
-        self.index = {which: np.full((points.rows, width), -1) for which, points in self.people.items()}
-        self.distance = {which: np.full((points.rows, width), FAR) for which, points in self.people.items()}
+        count = look.count if isinstance(look, Nearest) else 0
+        self.nearer = {which: Nearer.of(points, self.encoding, count) for which, points in self.people.items()}
 
     def see(self, part: Part) -> None:
         """Keep what is nearer than all before."""
-        look = self.look
-        targets = self.encoding.points(part.read if isinstance(look, Nearest) and look.values else part.rows)
+        values = isinstance(self.look, Nearest) and self.look.values
+        targets = self.encoding.points(part.read if values else part.rows)
         for which, points in self.people.items():
-            if isinstance(look, Without):
-                self._each_nearest(which, points, targets, part.start)
-            else:
-                self._several(which, points, targets, part.start, min(look.count, targets.rows))
+            self.nearer[which] = self.nearer[which].among(points, targets, self.encoding, part.start)
+
+    def neighbours(self, which: str) -> Neighbours:
+        """Of the people of a side: the numbers of released rows, and how far they are."""
+        own = self.nearer[which]
+        return Neighbours(own.index, own.distance(self.encoding))
 
     @property
     def rows(self) -> Integers:
         """The released rows that are near somebody."""
-        named = np.unique(np.concatenate([index.ravel() for index in self.index.values()]))
+        named = np.unique(np.concatenate([own.index.ravel() for own in self.nearer.values()]))
         return named[named >= 0]
-
-    def _several(self, which: str, points: Points, targets: Points, start: int, count: int) -> None:
-        found = search(points, targets, self.encoding, count)
-        index = np.hstack([self.index[which], found.index + start])
-        distance = np.hstack([self.distance[which], found.distance])
-        # Stable: of rows at one distance the earlier ones stay in front.
-        order = np.argsort(distance, axis=1, kind="stable")[:, : self.index[which].shape[1]]
-        self.index[which] = np.take_along_axis(index, order, axis=1)
-        self.distance[which] = np.take_along_axis(distance, order, axis=1)
-
-    def _each_nearest(self, which: str, points: Points, targets: Points, start: int) -> None:
-        found = search_without(points, targets, self.encoding)
-        nearer = found.distance < self.distance[which]
-        self.index[which] = np.where(nearer, found.index + start, self.index[which])
-        self.distance[which] = np.where(nearer, found.distance, self.distance[which])
 
 
 class EqualSoFar:

@@ -25,9 +25,11 @@ from hushtable.evidence.looks import (
     Part,
     Without,
 )
+from hushtable.evidence.neighbours.search import Neighbours
 from hushtable.evidence.reading import ordinary
 from hushtable.table.arrays import Integers
 from hushtable.table.rows import Rows
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 PART = 1 << 19
@@ -42,12 +44,36 @@ class Shortlist:
     """The rows of all training people, of the release, and of all control people."""
     places: Integers
     """For each released row that the case holds, its number in the release; rising."""
+    held: Schema
+    """Of the rows that it holds."""
     read: Table
-    """The rows that it holds, with cells of several values read as values drawn from them."""
+    """These rows, with cells of several values read as values drawn from them."""
+    near: Mapping[Look, NearestSoFar] = field(default_factory=dict, repr=False)
     equal: Mapping[tuple[str, ...], EqualSoFar] = field(default_factory=dict, repr=False)
     offered: Mapping[Offered, OfferedSoFar] = field(default_factory=dict, repr=False)
     copies: Copies | None = None
     """Of all rows, if anybody looked for copies."""
+
+    def nearest(self, which: str, columns: tuple[str, ...], count: int, *, values: bool) -> Neighbours:
+        """Of everybody on a side the nearest released rows, by their place among those that are held, and how far they are."""
+        values = values and self.generalized(columns)
+        state = next(
+            state
+            for look, state in self.near.items()
+            if isinstance(look, Nearest) and (look.columns, look.values) == (columns, values) and look.count >= count
+        )
+        found = state.neighbours(which)
+        return Neighbours(np.searchsorted(self.places, found.index[:, :count]), found.distance[:, :count])
+
+    def without(self, which: str, columns: tuple[str, ...]) -> Integers:
+        """Of everybody on a side the nearest released row without each of these columns."""
+        state = self.near[Without(columns)]
+        places = [state.encoding.names.index(name) for name in columns]
+        return np.searchsorted(self.places, state.neighbours(which).index[:, places])
+
+    def generalized(self, columns: Sequence[str]) -> bool:
+        """Whether cells of these columns stand for several values."""
+        return any(self.held[name].generalized for name in columns)
 
 
 def parts(release: Rows, columns: Sequence[str]) -> Iterator[Part]:
@@ -75,17 +101,17 @@ def shortlisted(
     ``wholes`` are the train, release and control rows that the people are a part of; ``work`` is a folder for what does not fit
     into memory.
     """
-    release, every = wholes["release"], merged(looks)
+    release, every = wholes["release"], merged(looks, wholes["release"].schema)
     columns = {
         which: tuple(dict.fromkeys(name for look in every for name in look.columns if name in rows.schema))
         for which, rows in wholes.items()
     }
-    near = [NearestSoFar(look, people, release.schema) for look in every if isinstance(look, (Nearest, Without))]
+    near = {look: NearestSoFar(look, people, release.schema) for look in every if isinstance(look, (Nearest, Without))}
     equal = {look.columns: EqualSoFar(look, people) for look in every if isinstance(look, Equal)}
     offered = {look: OfferedSoFar(look, people) for look in every if isinstance(look, Offered)}
     rows = 0
     for part in parts(release, columns["release"]):
-        for state in near:
+        for state in near.values():
             state.see(part)
         for answer in offered.values():
             answer.see(part)
@@ -97,22 +123,26 @@ def shortlisted(
         for batch in wholes[which].batches(columns=columns[which]):
             for one in equal.values():
                 one.see(which, batch)
-    named = [np.arange(min(2, release.rows)), *(state.rows for state in near), *(one.rows for one in equal.values())]
+    named = [np.arange(min(2, release.rows)), *(state.rows for state in near.values()), *(one.rows for one in equal.values())]
     places = np.unique(np.concatenate(named))
     held, read = _fetched(release, places, columns["release"])
     totals = {which: table.rows for which, table in wholes.items()}
     copied = next((look for look in every if isinstance(look, Copied)), None)
     counted = None if copied is None else copies(wholes, copied.columns, work, progress)
-    return held, Shortlist(totals, places, read, equal, offered, counted)
+    return held, Shortlist(totals, places, held.schema, read, near, equal, offered, counted)
 
 
-def merged(looks: Iterable[Look]) -> list[Look]:
-    """The looks without those that others include: of searches on the same columns the one for most rows is enough."""
+def merged(looks: Iterable[Look], schema: Schema) -> list[Look]:
+    """The looks without those that others include: of searches on the same columns the one for most rows is enough.
+
+    ``schema`` is that of the release: where its cells are values, there is nothing else to read them as.
+    """
     every = list(dict.fromkeys(looks))
     most = dict[tuple[tuple[str, ...], bool], int]()
     for look in every:
         if isinstance(look, Nearest):
-            most[look.columns, look.values] = max(look.count, most.get((look.columns, look.values), 0))
+            own = look.columns, look.values and any(schema[name].generalized for name in look.columns)
+            most[own] = max(look.count, most.get(own, 0))
     searches = [Nearest(columns, count, values=values) for (columns, values), count in most.items()]
     return [*searches, *(look for look in every if not isinstance(look, Nearest))]
 

@@ -142,8 +142,11 @@ def test_copies_of_all_rows_are_counted_as_in_memory():
 
 
 def test_one_search_serves_all_that_ask_for_fewer_rows():
-    looks = [Nearest(("a",), 1), Nearest(("a",), 5), Nearest(("a",), 2, values=True), Equal(("a",)), Equal(("a",)), Copied(("a",))]
-    assert merged(looks) == [Nearest(("a",), 5), Nearest(("a",), 2, values=True), Equal(("a",)), Copied(("a",))]
+    looks = [Nearest(("sex",), 1), Nearest(("sex",), 5), Nearest(("sex",), 2, values=True), Equal(("sex",)), Equal(("sex",)), Copied(("sex",))]
+    plain = ht.people(20).schema
+    assert merged(looks, plain) == [Nearest(("sex",), 5), Equal(("sex",)), Copied(("sex",))]
+    cells = plain.with_columns(plain["sex"].generalize(()))
+    assert merged(looks, cells)[:2] == [Nearest(("sex",), 5), Nearest(("sex",), 2, values=True)]
 
 
 def test_everybody_is_picked_equally_often():

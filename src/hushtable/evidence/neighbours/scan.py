@@ -189,8 +189,8 @@ def _note(best, names, total, parts, name, without):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _chunk(queries, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, index, distance):  # type: ignore[no-untyped-def]
-    """The neighbours of some queries, one after the other."""
+def _chunk(queries, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, carry, index, distance):  # type: ignore[no-untyped-def]
+    """The neighbours of some queries, one after the other; with ``carry`` only rows that are nearer than those that are there."""
     count, width = len(layout.first), sketch.buckets.shape[1] + sketch.low.shape[1]
     others, most = np.empty(GROUP, np.float32), np.empty(GROUP, np.float32)
     bounds, nearness = np.empty(GROUP, np.int64), np.empty(count, np.int64)
@@ -200,11 +200,14 @@ def _chunk(queries, query, sketch, target, layout, rows, boxes, starts, inverse,
     for i in queries:
         _places(sketch.buckets, i, places, ends)
         best, names = distance[i], index[i]
-        worst, latest = width * ONE + 1, FAR
-        best[:], names[:] = worst, latest
+        if carry:
+            worst, latest = _farthest(best, names)
+        else:
+            worst, latest = width * ONE + 1, FAR
+            best[:], names[:] = worst, latest
         for slot in range(len(names) if before >= 0 else 0):
             name = index[before, slot]
-            if not (skip_self and name == i):
+            if 0 <= name < FAR and not (skip_self and name == i):
                 total = _distance(query, i, target, layout.place[name], starts, inverse, parts)
                 worst, latest = _note(best, names, total, parts, name, without)
         before = i
@@ -239,6 +242,16 @@ def _chunk(queries, query, sketch, target, layout, rows, boxes, starts, inverse,
 
 
 @njit(cache=True)
+def _farthest(best, names):  # type: ignore[no-untyped-def]
+    """Distance and row number that the next row has to beat."""
+    worst, latest = np.int64(-1), np.int64(-FAR)
+    for c in range(len(best)):
+        if best[c] > worst or (best[c] == worst and names[c] > latest):
+            worst, latest = best[c], names[c]
+    return worst, latest
+
+
+@njit(cache=True)
 def _places(buckets, i, places, ends):  # type: ignore[no-untyped-def]
     """Where the masks of the buckets of a row lie, column by column."""
     end = 0
@@ -251,8 +264,11 @@ def _places(buckets, i, places, ends):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def scan(order, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, index, distance):  # type: ignore[no-untyped-def]
-    """Fill in the neighbours of all queries, taken in the order given; ``without`` each column in turn, or the nearest k."""
+def scan(order, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, carry, index, distance):  # type: ignore[no-untyped-def]
+    """Fill in the neighbours of all queries, taken in the order given; ``without`` each column in turn, or the nearest k.
+
+    With ``carry`` rows of other targets are there already, under negative numbers: of rows at one distance they come first.
+    """
     for chunk in prange(-(-len(order) // CHUNK)):
         some = order[chunk * CHUNK : (chunk + 1) * CHUNK]
-        _chunk(some, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, index, distance)
+        _chunk(some, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, carry, index, distance)

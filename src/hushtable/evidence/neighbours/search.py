@@ -22,7 +22,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.evidence.neighbours.encoding import Encoding, Points, comparable
-from hushtable.evidence.neighbours.scan import ONE, scan
+from hushtable.evidence.neighbours.scan import FAR, ONE, scan
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
@@ -83,6 +83,43 @@ def search_without(queries: Points, targets: Points, encoding: Encoding, *, skip
     return Neighbours(index, distance / ONE / max(len(encoding.names) - 1, 1))
 
 
+@dataclass(frozen=True, eq=False)
+class Nearer:
+    """The nearest of many rows that are searched part by part: those so far, and how far they are in whole multiples of 2^-40.
+
+    ``without`` it is the nearest one when each column in turn is not known. Of rows at one distance the first ones are kept.
+    """
+
+    index: Integers
+    """queries x rows, nearest first: row numbers, -1 where there was none yet."""
+    steps: Integers
+    without: bool
+
+    @classmethod
+    def of(cls, queries: Points, encoding: Encoding, k: int) -> Nearer:
+        """The nearest k; the nearest one without each column where ``k`` is 0. None were seen yet."""
+        shape = queries.rows, k or len(encoding.names)
+        return cls(np.full(shape, -1), np.full(shape, len(encoding.names) * ONE + 1), without=k == 0)
+
+    def among(self, queries: Points, targets: Points, encoding: Encoding, start: int) -> Nearer:
+        """After more targets, the first of which is row ``start`` of all."""
+        width = self.index.shape[1]
+        # What was found before goes by negative numbers, in its order: it stands before all of these targets.
+        index = np.where(self.index < 0, FAR, np.broadcast_to(np.arange(-width, 0), self.index.shape)).astype(np.int64)
+        steps, blocks = self.steps.copy(), targets.blocks
+        scan(
+            queries.blocks.layout.order, queries.cells, queries.sketch, targets.arranged, blocks.layout, blocks.rows, blocks.boxes,
+            encoding.set_starts, encoding.inverse, False, self.without, True, index, steps,
+        )  # fmt: skip
+        before = np.take_along_axis(self.index, np.where(index < 0, index + width, 0), axis=1)
+        new = np.where(index == FAR, -1, index + start)
+        return Nearer(np.where(index < 0, before, new), steps, self.without)
+
+    def distance(self, encoding: Encoding) -> Floats:
+        """As ``Neighbours`` has it."""
+        return self.steps / ONE / max(len(encoding.names) - self.without, 1)
+
+
 def _scanned(
     queries: Points, targets: Points, encoding: Encoding, k: int, skip_self: bool, *, without: bool
 ) -> tuple[Integers, Integers]:
@@ -93,6 +130,6 @@ def _scanned(
     blocks = targets.blocks
     scan(
         queries.blocks.layout.order, queries.cells, queries.sketch, targets.arranged, blocks.layout, blocks.rows, blocks.boxes,
-        encoding.set_starts, encoding.inverse, skip_self, without, index, distance,
+        encoding.set_starts, encoding.inverse, skip_self, without, False, index, distance,
     )  # fmt: skip
     return index, distance
