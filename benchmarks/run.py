@@ -1,4 +1,7 @@
-"""All benchmarks, or those named: ``python benchmarks/run.py anonymize evidence``. ``records --help`` and ``scale --help`` list options of their own."""
+"""All benchmarks, or those named: ``python benchmarks/run.py anonymize evidence``.
+
+``records --help`` and ``scale --help`` list options of their own.
+"""
 
 from __future__ import annotations
 

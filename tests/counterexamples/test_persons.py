@@ -44,7 +44,7 @@ def fewest(table, quasi, who):
 def measured(monkeypatch):
     """Every promise of k that a run measured, and the table it was measured on."""
     seen, real = [], run.unmet
-    monkeypatch.setattr(run, "unmet", lambda promise, table: (seen.append((promise, table)), real(promise, table))[1])
+    monkeypatch.setattr(run, "unmet", lambda promise, grouped: (seen.append((promise, grouped.rows)), real(promise, grouped))[1])
     return seen
 
 

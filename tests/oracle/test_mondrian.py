@@ -105,7 +105,7 @@ def random_grid(rng: np.random.Generator, n: int, m: int) -> Grid:
     high = np.array([np.cumsum(rng.random(size + 1) < 0.4)[line] for line in low])
     levels = np.stack([low, high, np.zeros((m, size), np.int64)], axis=1)
     shares = np.sort(rng.random((m, 3, 1)), axis=1).repeat(size + 1, axis=2)
-    return Grid(ranks, places, np.append(levels, np.full((m, 3, 1), -1), axis=2).astype(np.int32), shares)
+    return Grid(ranks, places, np.append(levels, np.full((m, 3, 1), -1), axis=2).astype(np.int32), shares, np.ones(n, np.int64))
 
 
 def no_rule(n: int) -> Rule:
@@ -125,6 +125,28 @@ def test_boxes_equal_the_textbook(seed):
     actual = classes_of(*cut(grid, k, rule, strict=strict))
     assert actual == textbook(grid, k, rule, strict=strict)
     assert min(map(len, actual)) >= k
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_that_are_alike_are_cut_as_one(seed):
+    """Strict cuts of the different records, each with its number of rows, are those of all rows: with l and t too."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(20, 200)), int(rng.integers(2, 6))
+    several = random_grid(rng, n, 2)
+    secrets = rng.integers(0, 3, (1, n))
+    diversity = list(Diversity)[seed % 3]
+    rule = Rule(secrets, np.array([bool(seed % 2)]), np.array([-1]), diversity, 1.2 if seed % 4 else 0.0, 3.0, 0.6)
+    if not rule.holds():
+        return
+    _, first, alike, counts = np.unique(
+        np.column_stack([several.ranks, secrets[0]]), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    one = replace(several, ranks=several.ranks[first], weights=counts)
+    tuples = replace(rule, secrets=secrets[:, first], weights=counts)
+    expected = {frozenset(alike.ravel()[members].tolist()) for members in classes_of(*cut(several, k, rule, strict=True))}
+    order, starts = cut(one, k, tuples, strict=True)
+    assert {frozenset(members) for members in classes_of(order, starts)} == expected
+    assert np.add.reduceat(counts[order], starts[:-1]).min() >= min(k, n)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -160,7 +182,7 @@ def test_the_textbook_with_stale_widths_is_another_one():
     done, todo = [], [list(range(120))]
     while todo:
         rows = todo.pop()
-        part = Grid(grid.ranks[:, stale], grid.places[stale] * 0, grid.groups[stale] * 0, grid.shares[stale] * 0)
+        part = Grid(grid.ranks[:, stale], grid.places[stale] * 0, grid.groups[stale] * 0, grid.shares[stale] * 0, grid.weights)
         halves = next(cuts(part, rows, 4, 5, np.arange(120), strict=True), None)
         todo += [] if halves is None else [*halves]
         done += [rows] if halves is None else []

@@ -1,4 +1,4 @@
-"""The model of every anonymizer: the anonymized table itself."""
+"""The model of every anonymizer: the anonymized table itself, or rows out of memory that are written as they are read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Given
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -48,3 +49,39 @@ class Anonymized:
         """Rebuild it."""
         texts = {name: np.array([*words, None], object)[:-1] for name, words in values.get("texts", {}).items()}
         return cls(Table(Schema.parse(values["schema"]), arrays, texts), values["result"])
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymizedRows:
+    """The same for rows that are not in memory: they are anonymized whenever they are read, and always alike."""
+
+    handed_on: Rows
+    chosen: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> Schema:
+        """Of the anonymized rows."""
+        return self.handed_on.schema
+
+    def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
+        """The rows, where they fit."""
+        return Anonymized(self.handed_on.whole("an anonymized table at once"), self.chosen).sample(n, rng, given)
+
+    def result(self) -> dict[str, Any]:
+        """What the anonymizer chose."""
+        return self.chosen
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """As a table in memory has them."""
+        return Anonymized(self.handed_on.whole("an anonymized table in one file")).parts()
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it: it is then in memory."""
+        kept = Anonymized.from_parts(values, arrays)
+        return cls(kept.table, kept.chosen)
+
+
+def anonymized(rows: Rows, chosen: dict[str, Any]) -> Anonymized | AnonymizedRows:
+    """The model that these rows are."""
+    return Anonymized(rows, chosen) if isinstance(rows, Table) else AnonymizedRows(rows, chosen)

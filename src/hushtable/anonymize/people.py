@@ -6,12 +6,14 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.table.arrays import Integers
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table, identities
 
 
-def require_people(table: Table, k: int, where: str) -> None:
+def require_people(rows: Rows, k: int, where: str) -> None:
     """InputError where there are fewer than k persons: no grouping can then hide anybody among k."""
-    whom, count = ("rows", table.rows) if table.persons is None else ("persons", len(np.unique(table.persons)))
+    persons = rows.persons if isinstance(rows, Table) else None
+    whom, count = ("rows", rows.rows) if persons is None else ("persons", len(np.unique(persons)))
     if count < k:
         raise InputError(f"k = {k} is larger than the number of {whom} ({count})", where=where)
 

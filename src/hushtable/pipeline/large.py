@@ -9,6 +9,7 @@ from typing import Any
 
 from hushtable.errors import PlanError
 from hushtable.pipeline.blocks import BLOCK
+from hushtable.pipeline.copies import Copies
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.plan import Course
 from hushtable.pipeline.recipe import Recipe
@@ -16,6 +17,8 @@ from hushtable.pipeline.release import Stated, installed_versions, today
 from hushtable.pipeline.step import Reads
 from hushtable.pipeline.untouched import Untouched
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.unit import Unit
 from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -46,6 +49,8 @@ class LargeRelease(Stated):
     """How many there are, once it is written."""
     fitted: Fitted | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+    allowed: str = ""
+    copies: Copies | None = field(default=None, repr=False)
 
     @property
     def mark(self) -> str:
@@ -66,20 +71,30 @@ class LargeRelease(Stated):
         return self.schema, self.rows
 
 
-def in_memory_only(course: Course) -> str:
-    """What of a recipe needs all rows in memory; empty where it runs on tables of any size."""
-    needy = {planned.name: planned for planned in course.steps if planned.plan.reads is Reads.MEMORY}
-    if needy:
-        return f"step {', '.join(needy)}"
-    return f"a recipe of {len(course.segments)} cores" if len(course.segments) > 1 else ""
-
-
-def suited(course: Course, rows: Rows) -> Rows:
+def suited(course: Course, rows: Rows, unit: Unit) -> Rows:
     """The rows, where the recipe can be run on them; in memory, where only then, and they fit. PlanError before a row is read."""
-    why = in_memory_only(course)
-    if not why:
+    if not (why := in_memory_only(course, unit)):
         return rows
     try:
         return rows.whole(why)
     except PlanError as error:
         raise PlanError(f"{error}; 'hush methods --any-size' lists the recipes that run on tables of any size") from None
+
+
+def in_memory_only(course: Course, unit: Unit | None = None) -> str:
+    """What of a recipe needs all rows in memory; empty where it runs on tables of any size."""
+    unit = unit or Unit()
+    if needy := dict.fromkeys(planned.name for planned in course.steps if planned.plan.reads is Reads.MEMORY):
+        return f"step {', '.join(needy)}"
+    if len(course.segments) > 1:
+        return f"a recipe of {len(course.segments)} cores"
+    *coders, core = course.steps
+    if core.plan.effect is Effect.GENERATE:
+        return ""
+    if undone := [planned.name for planned in coders if not planned.plan.one_way]:
+        return f"undoing step {', '.join(undone)} after step {core.name}"
+    if core.plan.promises and unit.by is not None and unit.rows > 1:
+        return (
+            f"step {core.name}, which counts persons who hold up to {unit.rows} rows each (--rows-per-person 1 keeps one of each),"
+        )
+    return ""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.code_list import Dependency
-from hushtable.table.columns import Bounds, Cells, Column, Facet, Kind, Levels
+from hushtable.table.columns import MISSING_CODE, Bounds, Cells, Column, Facet, Kind, Levels
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.rows import Rows
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.trees import is_number
 
@@ -36,13 +39,69 @@ def own_domains(table: Table) -> Table:
     A domain that was read off the raw rows shows their extremes and their rare levels; published in a schema it
     would give away what the release hides, and so would a drafter's notes. Declared domains are public and stay.
     """
+    table = table.under(_unlisted(table.schema))
+    return table.with_columns(*(_own(column, table[column.name]) for column in _observed(table.schema)))
+
+
+def own_domains_of(rows: Rows) -> Rows:
+    """``own_domains`` of rows wherever they are."""
+    rows = rows.under(_unlisted(rows.schema))
+    changed = {column.name: _Cut.of(column, _held(rows, column)) for column in _observed(rows.schema)}
+    return rows.encoded(_Own(rows.schema.with_columns(*(cut.column for cut in changed.values())), changed)) if changed else rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """A column under a smaller domain, and the new code of each old one, that of a missing value last; none where they stay."""
+
+    column: Column
+    place: NDArray[np.int32] | None
+
+    @classmethod
+    def of(cls, column: Column, held: Array) -> _Cut:
+        """From the values that the rows hold."""
+        own, codes = _own(column, held)
+        if isinstance(column.domain, Bounds):
+            return cls(own, None)
+        place = np.full(len(column.levels) + 1, MISSING_CODE, np.int32)
+        place[held] = codes
+        return cls(own, place)
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Rows under domains that are cut down."""
+
+    schema: Schema
+    changed: Mapping[str, _Cut]
+
+    def apply(self, table: Table) -> Table:
+        """Some of the rows."""
+        cuts = self.changed.items()
+        return table.with_columns(
+            *((cut.column, table[name] if cut.place is None else cut.place[table[name]]) for name, cut in cuts)
+        )
+
+
+def _held(rows: Rows, column: Column) -> Array:
+    """The values of a column that there are; of a column between bounds the least and the greatest."""
+    if not isinstance(column.domain, Bounds):
+        return rows.distinct((column.name,), len(column.levels) + 1).table[column.name]
+    ends = rows.quantiles(column.name, (0.0, 1.0))
+    return ends[~np.isnan(ends)].astype(column.dtype)
+
+
+def _unlisted(schema: Schema) -> Schema:
+    """The schema without observed code lists, and without a drafter's notes."""
     columns = (
         replace(c, determined_by=Dependency(c.determined_by.source)) if c.determined_by and Facet.DETERMINED in c.drafted else c
-        for c in table.schema
+        for c in schema
     )
-    table = replace(table, schema=replace(table.schema, columns=tuple(columns), notes=()))
-    observed = [column for column in table.schema if column.observed and column.domain is not None]
-    return table.with_columns(*(_own(column, table[column.name]) for column in observed))
+    return replace(schema, columns=tuple(columns), notes=())
+
+
+def _observed(schema: Schema) -> list[Column]:
+    return [column for column in schema if column.observed and column.domain is not None]
 
 
 def rounded(table: Table, but: Collection[str] = ()) -> Table:

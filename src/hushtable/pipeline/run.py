@@ -10,16 +10,19 @@ from typing import Any, Unpack
 import numpy as np
 
 from hushtable.display import Progress, announce, silent
+from hushtable.engine.shuffle import shuffled as shuffled_out
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.blocks import Drawn, drawn
+from hushtable.pipeline.compared import compared
 from hushtable.pipeline.copies import copies
 from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.fitted import Fitted
+from hushtable.pipeline.handed import at_once, blocks_of, handed_on_by
 from hushtable.pipeline.large import PART, LargeRelease, suited
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
-from hushtable.pipeline.publish import own_domains, rounded, shuffled
+from hushtable.pipeline.publish import own_domains, own_domains_of, rounded, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.resume import journal, resumable
@@ -29,6 +32,7 @@ from hushtable.pipeline.structure import with_structure
 from hushtable.pipeline.untouched import Untouched, untouched
 from hushtable.pipeline.waiting import Waiting
 from hushtable.privacy import criteria, event
+from hushtable.privacy.criteria import Grouped
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
@@ -94,7 +98,7 @@ def release_rows(
     if budget is not None and not options.unproven:
         refuse_unproven(course)
     if not isinstance(table, Table):
-        table = suited(course, table)
+        table = suited(course, table, unit)
     last = course.steps[-1]
     if options.rows is not None and course.ledger.paid and course.drawn is None:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
@@ -138,16 +142,14 @@ def _released(walk: _Walk, recipe: Recipe, table: Rows, options: ReleaseOptions)
         reasons = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
         raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {reasons}")
     dropped = tuple(name for name in table.schema.names if name not in (*table.schema.released, *released.schema.texts))
-    # Which rows belong to one person is private: it was good for counting, and stays here.
-    leaving = released.held_by(None)
-    # The order in which a private model drew them says nothing of the rows that it was fitted to.
-    leaving = own_domains(leaving if walk.mixed and walk.vault.taint is Taint.DP else shuffled(leaving, walk.rng))
-    # A step may have made its schema anew; what the data is called is declared, and stays.
-    leaving = leaving.under(leaving.schema.described(**table.schema.about))
+    # What was handed on row by row and is too much for one table.
+    handed = not isinstance(released, Table) and released.rows > PART
+    leaving = _leaving(walk, released, table, large=handed)
     warnings = _warnings(table, budget)
-    if walk.drawn is not None:
-        blocks, schema = walk.drawn.blocks, leaving.schema
-        return LargeRelease(
+    if handed or walk.drawn is not None:
+        schema = leaving.schema
+        blocks = (lambda first: blocks_of(leaving, first)) if walk.drawn is None else walk.drawn.blocks
+        made: Release | LargeRelease = LargeRelease(
             schema,
             lambda first: (block.under(schema) for block in blocks(first)),
             guarantee,
@@ -156,21 +158,40 @@ def _released(walk: _Walk, recipe: Recipe, table: Rows, options: ReleaseOptions)
             dropped,
             fitted=walk.fitted,
             warnings=warnings,
-            expected=walk.drawn.rows,
+            expected=leaving.rows if walk.drawn is None else walk.drawn.rows,
         )
-    made = Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
+    else:
+        made = Release(at_once(leaving), guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
     # Where a budget paid for every look, there is no unpaid one at how the release compares with the rows.
-    return made if not walk.ledger.culprits else _compared(made, walk, table.whole("comparing the release with the rows"), options)
+    return made if not walk.ledger.culprits or walk.drawn is not None else _compared(made, leaving, walk, table, options)
 
 
-def _compared(released: Release, walk: _Walk, table: Table, options: ReleaseOptions) -> Release:
+def _leaving(walk: _Walk, released: Rows, table: Rows, *, large: bool) -> Rows:
+    """The rows as they leave: in no order, under no domain, that only the raw rows could have given."""
+    if large:
+        leaving: Rows = shuffled_out(own_domains_of(released), walk.rng, seeded=walk.vault.seeded)
+    else:
+        # Which rows belong to one person is private: it was good for counting, and stays here.
+        alone = at_once(released).held_by(None)
+        # The order in which a private model drew them says nothing of the rows that it was fitted to.
+        leaving = own_domains(alone if walk.mixed and walk.vault.taint is Taint.DP else shuffled(alone, walk.rng))
+    # A step may have made its schema anew; what the data is called is declared, and stays.
+    return leaving.under(leaving.schema.described(**table.schema.about))
+
+
+def _compared(
+    released: Release | LargeRelease, leaving: Rows, walk: _Walk, table: Rows, options: ReleaseOptions
+) -> Release | LargeRelease:
     """The release with what left as it was, and how many of its rows are real ones."""
     generated = walk.course.drawn is not None
-    # What one person holds twice, nobody else has.
-    people = table if options.unit.by is None else table.held_by(options.unit.by)
-    found = copies(people, released.table, generated=generated)
     moved = {name for planned in walk.course.steps for name in planned.plan.moves}
-    left = Untouched() if generated else untouched(table, released.table, moved)
+    if isinstance(table, Table) and isinstance(leaving, Table):
+        # What one person holds twice, nobody else has.
+        people = table if options.unit.by is None else table.held_by(options.unit.by)
+        found = copies(people, leaving, generated=generated)
+        left = Untouched() if generated else untouched(table, leaving, moved)
+    else:
+        found, left = compared(table, leaving, moved, options.unit.by, generated=generated)
     return replace(released, untouched=left, copies=found, allowed=options.allow_copies or "" if found.too_many else "")
 
 
@@ -210,6 +231,8 @@ class _Walk:
         """Whether a table of many rows is left to be drawn where it is written."""
         self.drawn: Drawn | None = None
         """The table that is still to be drawn."""
+        self.grouped: Grouped | None = None
+        """What was measured on the last table."""
         self.mixed = False
         """Whether the last table was drawn in blocks, each in random order."""
 
@@ -218,9 +241,9 @@ class _Walk:
         """Of the vault."""
         return self.vault.ledger
 
-    def go(self) -> Table:
+    def go(self) -> Rows:
         """Run every segment; the last table is what leaves."""
-        table = None
+        table: Rows | None = None
         announce(self.progress, {planned.name: 1.0 if isinstance(planned.step, Coder) else CORE for planned in self.course.steps})
         # How many rows there are to be is asked of the last model that draws some: what comes after it takes them as they are.
         last = len(self.course.segments) - 1
@@ -233,12 +256,12 @@ class _Walk:
             self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
         if self.vault.taint is Taint.DP or self.course.claims:
             # Noise has digits that mean nothing. A promise that a column holds different values is not touched.
-            table = rounded(table, {promise.secret for promise in self.promises if promise.secret})
+            table = rounded(table.whole("rounding what leaves"), {promise.secret for promise in self.promises if promise.secret})
         self._measure(table)
         self._count_people()
         return table
 
-    def _segment(self, segment: tuple[Planned, ...], rows: int | None, *, last: bool) -> Table:
+    def _segment(self, segment: tuple[Planned, ...], rows: int | None, *, last: bool) -> Rows:
         before = len(self.ledger.entries)
         vault, codes, stable = self.vault, list[Code](), True
         # What the codes lead back to, and what the marks of the columns come from.
@@ -279,17 +302,22 @@ class _Walk:
         generated = core.plan.effect is Effect.GENERATE
         self.fitted = fitted if generated else None
         self.drawn = drawn(fitted, rows, self.rng) if generated else None
-        if self.drawn is None:
-            table = fitted.undone(rows, self.rng)
-            table, redrawn = fitted.possible(rounded(table), self.rng) if generated else (table, {})
-        else:
-            table, redrawn = self._of_blocks(self.drawn, last=last)
+        table, redrawn = self._left(fitted, rows, generated=generated, last=last)
         if result := model.result():
             self.results[core.name] = result
         self.results |= {"zeros": redrawn} if redrawn else {}
         done = replace(core.plan, promises=tuple(_decoded(p, model.schema, table.schema) for p in core.plan.promises))
         self._settle(table, done, read, stable=stable)
         return table
+
+    def _left(self, fitted: Fitted, rows: int | None, *, generated: bool, last: bool) -> tuple[Rows, dict[str, Any]]:
+        """What a model leaves, and what became of rows that the schema declares impossible."""
+        if self.drawn is not None:
+            return self._of_blocks(self.drawn, last=last)
+        if (handed_on := handed_on_by(fitted.model)) is not None:
+            return handed_on, {}
+        table = fitted.undone(rows, self.rng)
+        return fitted.possible(rounded(table), self.rng) if generated else (table, {})
 
     def _of_blocks(self, blocks: Drawn, *, last: bool) -> tuple[Table, dict[str, Any]]:
         """All blocks; of a table that is written block by block only its columns."""
@@ -298,7 +326,7 @@ class _Walk:
         self.drawn, self.mixed = None, True
         return blocks.table()
 
-    def _settle(self, table: Table, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:
+    def _settle(self, table: Rows, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:
         """What the table may now be called, from what was really read to make it."""
         before = self.vault.taint
         raw = any(not event.private(e.event) or isinstance(e.event, Transform) for e in queries)
@@ -314,11 +342,12 @@ class _Walk:
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
         left = (preserve(_after_encoding(p, table.schema), _of_classes(effect, done, p), done.beta) for p in self.promises)
-        remaining = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
-        promised = [measured(p, table) for p in done.promises]
+        grouped = self._grouped(table)
+        remaining = (p if p is None or p.form is Form.DERIVED else measured(p, grouped) for p in left)
+        promised = [measured(p, grouped) for p in done.promises]
         self.promises = tuple(p for p in (*remaining, *promised) if p is not None and not p.empty)
         for promise in promised:
-            _require(promise, table)
+            _require(promise, grouped)
         self.syntactic = (self.syntactic or bool(done.promises)) and effect is not Effect.GENERATE
         if taint is Taint.RAW and done.promises:
             taint = Taint.KANON
@@ -327,18 +356,27 @@ class _Walk:
         else:
             self.vault = self.vault.released(table, taint)
 
-    def _measure(self, table: Table) -> None:
+    def _measure(self, table: Rows) -> None:
         """Measure k, l and t on the table as it leaves; what was promised of it must hold, and nothing is promised of no rows."""
         if not table.rows:
             self.promises = tuple(p for p in self.promises if p.form is not Form.SYNTACTIC)
+        grouped = self._grouped(table)
         for promise in self.promises:
             if promise.form is Form.SYNTACTIC:
-                _require(promise, table)
+                _require(promise, grouped)
         kinds = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
         covered = [name for p in self.promises if p.kind in kinds and _names(p, table.schema) for name in p.quasi]
         quasi = tuple(dict.fromkeys(covered)) or table.schema.quasi
         if self.syntactic and quasi and table.rows:
-            self.criteria = criteria.measure(table, quasi, [s for s in table.schema.secrets if s not in quasi])
+            self.criteria = criteria.measure(grouped, quasi, [s for s in table.schema.secrets if s not in quasi])
+
+    def _grouped(self, table: Rows) -> Grouped:
+        """What is measured on the table at hand, of which the classes are made once."""
+        if self.grouped is None or self.grouped.rows is not table:
+            # Out of memory every row is a person of its own once persons are known (``suited``).
+            bounded = self.large and not isinstance(table, Table) and self.vault.unit.by is not None
+            self.grouped = Grouped(table, bounded=bounded)
+        return self.grouped
 
     def _count_people(self) -> None:
         """What is promised of rows, as a promise about people; nothing is left of it where one person may hold them all."""
@@ -378,8 +416,8 @@ def _names(promise: Promise, schema: Schema) -> bool:
     return all(name in schema for name in promise.quasi)
 
 
-def _require(promise: Promise, table: Table) -> None:
-    if why := unmet(promise, table):
+def _require(promise: Promise, grouped: Grouped) -> None:
+    if why := unmet(promise, grouped):
         raise GuaranteeRefused(f"{why}; nothing is released")
 
 

@@ -30,6 +30,7 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.arrays import Array
 from hushtable.table.columns import Column
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -144,6 +145,16 @@ class Model(Protocol):
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
+        ...
+
+
+@runtime_checkable
+class HandsOn(Protocol):
+    """A model that is rows out of memory, changed one by one: they leave as they are handed on, and are never one table."""
+
+    @property
+    def handed_on(self) -> Rows:
+        """The rows, the same ones each time they are read."""
         ...
 
 

@@ -15,6 +15,7 @@ from hushtable.pipeline.recipe import described, step_names
 from hushtable.pipeline.release import (
     DATA,
     PAGES,
+    PART,
     RECIPE,
     SCHEMA,
     code_files,
@@ -38,7 +39,9 @@ from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-_ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels|codes)/\d{2,}\.csv"]))
+_ALLOWED = re.compile(
+    "|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels|codes)/\d{2,}\.csv", PART.pattern])
+)
 """The names of the files that a release may have beside its card."""
 SAYS_UNTOUCHED = "0.3.0"
 """From this version on every card says which columns left unchanged."""

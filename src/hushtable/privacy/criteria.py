@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.privacy.spread import Secret, Spread, heads, holdings
+from hushtable.privacy.spread import Secret, Spread, heads, holdings, weighted
 from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.cell import Interval
 from hushtable.table.columns import Cells, Column, Kind
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table
 
 
@@ -40,6 +41,16 @@ class Classes:
 
     table: Table
     quasi: tuple[str, ...]
+    counts: Integers | None = None
+    """How many rows each row of the table stands for, where rows that are alike are held once; one when absent."""
+
+    @classmethod
+    def of(cls, rows: Rows, quasi: Sequence[str], secrets: Iterable[str] = ()) -> Classes:
+        """Of rows wherever they are, to measure these secrets; unless persons are known, rows that are alike are held once."""
+        if isinstance(rows, Table) and rows.persons is not None:
+            return cls(rows, tuple(quasi))
+        tuples = rows.distinct(dict.fromkeys((*quasi, *secrets)), rows.rows)
+        return cls(tuples.table, tuple(quasi), tuples.counts)
 
     @cached_property
     def suppressed(self) -> Mask:
@@ -53,6 +64,11 @@ class Classes:
             rows &= stars[self.table[name].astype(np.int64)]
         return rows & ~rows.all()
 
+    @property
+    def suppressed_rows(self) -> int:
+        """How many these are."""
+        return int((self.suppressed if self.counts is None else self.counts[self.suppressed]).sum())
+
     @cached_property
     def groups(self) -> Integers:
         """The class of each row."""
@@ -61,22 +77,42 @@ class Classes:
     @cached_property
     def sizes(self) -> Integers:
         """How many rows each class has."""
-        return np.bincount(self.groups)
+        return weighted(self.groups, self.counts)
 
     @cached_property
     def persons(self) -> Integers:
         """How many persons each class has: its rows, where every row is a person of its own."""
-        return heads(self.groups, self.table.persons)
+        return self.sizes if self.counts is not None else heads(self.groups, self.table.persons)
 
     @property
     def largest_share(self) -> float:
         """The greatest part of the rows of a class that one person holds: so often a guess at one of them is right."""
-        owner, rows = holdings(self.groups, np.arange(self.table.rows) if self.table.persons is None else self.table.persons)
+        if self.table.persons is None:
+            return float((1 / self.sizes).max(initial=0.0))
+        owner, rows = holdings(self.groups, self.table.persons)
         return float((rows / self.sizes[owner]).max(initial=0.0))
 
     def spreads(self, secret: str) -> tuple[Spread, ...]:
         """The secret's distribution in each class, beside that of the whole table: by rows, and by persons where they are known."""
-        return Secret.of(self.table, secret).spreads(self.groups)
+        return Secret.of(self.table, secret, self.counts).spreads(self.groups)
+
+
+class Grouped:
+    """Rows whose classes are made once, however often they are asked for."""
+
+    def __init__(self, rows: Rows, *, bounded: bool = False) -> None:
+        """``bounded``: whether it is known that every row is a person of its own, since all others of theirs were left out."""
+        self.rows = rows
+        persons = bounded or (isinstance(rows, Table) and rows.persons is not None)
+        self.counted = Counted.PERSONS if persons else Counted.ROWS
+        self._made: dict[tuple[str, ...], Classes] = {}
+
+    def classes(self, quasi: Sequence[str], secret: str | None = None) -> Classes:
+        """On these quasi-identifiers, to measure a secret or none."""
+        names = (*quasi, "") if secret is None else (*quasi, "", secret)
+        if names not in self._made:
+            self._made[names] = Classes.of(self.rows, quasi, () if secret is None else (secret,))
+        return self._made[names]
 
 
 def k_anonymity(classes: Classes) -> int:
@@ -151,38 +187,51 @@ def reidentification(classes: Classes) -> dict[str, float]:
     return {"prosecutor": 1 / k_anonymity(classes), "marketer": len(persons) / members, "unique": alone}
 
 
-def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = ()) -> dict[str, Any]:
+def measure(rows: Rows | Grouped, quasi: Iterable[str], secrets: Iterable[str] = ()) -> dict[str, Any]:
     """All criteria at once, as a card shows them, and whom they count.
 
     Where persons are counted the same by rows stands beside it: that much whoever has the file can measure again.
     """
+    grouped = rows if isinstance(rows, Grouped) else Grouped(rows)
     quasi, secrets = tuple(quasi), tuple(secrets)
     if not quasi:
         raise InputError("k, l and t need at least one quasi-identifier", where="criteria")
-    classes = Classes(table, quasi)
+    measured = {"counted": str(grouped.counted)} | _measured(grouped, quasi)
+    if grouped.counted is Counted.PERSONS:
+        by_rows = grouped
+        if isinstance(grouped.rows, Table):
+            by_rows = Grouped(grouped.rows.held_by(None))
+        own = {"counted": str(Counted.ROWS)} | _measured(by_rows, quasi) | _of_secrets(by_rows, quasi, secrets)
+        measured |= {"largest_share": grouped.classes(quasi).largest_share, "by_rows": own}
+    return measured | _of_secrets(grouped, quasi, secrets)
+
+
+def _measured(grouped: Grouped, quasi: tuple[str, ...]) -> dict[str, Any]:
+    classes = grouped.classes(quasi)
     caps = reidentification(classes)
-    measured: dict[str, Any] = {
-        "counted": str(Counted.ROWS if table.persons is None else Counted.PERSONS),
+    return {
         "k": k_anonymity(classes),
         "quasi": list(quasi),
         "classes": len(classes.sizes),
-        "suppressed": int(classes.suppressed.sum()),
+        "suppressed": classes.suppressed_rows,
         "unique_share": caps["unique"],
         "marketer_risk": caps["marketer"],
     }
-    if table.persons is not None:
-        measured |= {"largest_share": classes.largest_share, "by_rows": measure(table.held_by(None), quasi, secrets)}
+
+
+def _of_secrets(grouped: Grouped, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> dict[str, Any]:
+    measured: dict[str, Any] = {}
     for secret in secrets:
-        column = table.schema[secret]
-        ordered = has_order(column)
-        measured.setdefault("secrets", {})[secret] = {
+        classes = grouped.classes(quasi, secret)
+        ordered = has_order(classes.table.schema[secret])
+        measured[secret] = {
             "l_distinct": distinct_l(classes, secret),
             "l_entropy": entropy_l(classes, secret),
             "l_recursive_c2": recursive_l(classes, secret, 2.0),
             "t": t_closeness(classes, secret, ordered=ordered),
             "t_distance": "ordered" if ordered else "equal",
         }
-    return measured
+    return {"secrets": measured} if measured else {}
 
 
 def has_order(column: Column) -> bool:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hushtable.privacy import criteria
-from hushtable.privacy.criteria import Counted
-from hushtable.table.table import Table
+from hushtable.privacy.criteria import Counted, Grouped
+from hushtable.table.rows import Rows
 
 
 class Syntactic(StrEnum):
@@ -114,21 +114,23 @@ _LOSES_ALL = {Effect.CONDITIONAL, Effect.JOIN, Effect.COLUMN_GROUPS, Effect.READ
 _LOSES_DERIVED = _LOSES_ALL | {Effect.SINGLE_RAW}
 
 
-def unmet(promise: Promise, table: Table) -> str:
+def unmet(promise: Promise, rows: Rows | Grouped) -> str:
     """Why a promise about the rows of a table does not hold, measured on it; empty if it does."""
-    classes = criteria.Classes(table, promise.quasi)
+    grouped = rows if isinstance(rows, Grouped) else Grouped(rows)
+    quasi, secret = promise.quasi, promise.secret
     if promise.kind is Syntactic.K_ANONYMITY:
+        classes = grouped.classes(quasi)
         value: float = criteria.k_anonymity(classes)
         holds = value >= promise.value or not len(classes.sizes)
-    elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant in ("distinct", "entropy"):
+    elif promise.kind is Syntactic.L_DIVERSITY and secret and promise.variant in ("distinct", "entropy"):
         measure = criteria.distinct_l if promise.variant == "distinct" else criteria.entropy_l
-        value = measure(classes, promise.secret)
+        value = measure(grouped.classes(quasi, secret), secret)
         holds = value >= promise.value - 1e-9
-    elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant == "recursive" and promise.c > 0:
-        value = criteria.recursive_l(classes, promise.secret, promise.c)
+    elif promise.kind is Syntactic.L_DIVERSITY and secret and promise.variant == "recursive" and promise.c > 0:
+        value = criteria.recursive_l(grouped.classes(quasi, secret), secret, promise.c)
         holds = value >= promise.value
-    elif promise.kind is Syntactic.T_CLOSENESS and promise.secret:
-        value = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
+    elif promise.kind is Syntactic.T_CLOSENESS and secret:
+        value = criteria.t_closeness(grouped.classes(quasi, secret), secret, ordered=promise.variant == "ordered")
         holds = value <= promise.value + 1e-9
     else:
         wants = "a secret column and, for l-diversity, the variant distinct, entropy or recursive (with its c)"
@@ -143,9 +145,9 @@ def uncovered(promises: Iterable[Promise], quasi: Iterable[str]) -> str:
     return f"the promise does not cover the quasi-identifiers {', '.join(bare)}" if bare else ""
 
 
-def measured(promise: Promise, table: Table) -> Promise:
-    """The promise with what is counted when it is measured on this table."""
-    return replace(promise, counted=Counted.ROWS if table.persons is None else Counted.PERSONS)
+def measured(promise: Promise, grouped: Grouped) -> Promise:
+    """The promise with what is counted when it is measured on these rows."""
+    return replace(promise, counted=grouped.counted)
 
 
 def of_people(promise: Promise, rows: int) -> Promise | None:

@@ -38,6 +38,11 @@ def heads(groups: Integers, persons: Integers | None, count: int = 0) -> Integer
     return np.bincount(groups if persons is None else holdings(groups, persons)[0], minlength=count)
 
 
+def weighted(groups: Integers, weights: Integers | None, count: int = 0) -> Integers:
+    """How many rows each group has (of at least ``count`` groups), where a row stands for so many."""
+    return np.bincount(groups, weights, minlength=count).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Secret:
     """A secret column: the rank of each row's value, and which persons hold the rows."""
@@ -48,16 +53,20 @@ class Secret:
     absent: int
     """The rank that stands for a missing value, -1 if there is none."""
     persons: Integers | None = None
+    weights: Integers | None = None
+    """How many rows each row stands for, where rows that are alike are held once; then every row is a person of its own."""
 
     @classmethod
-    def of(cls, table: Table, name: str) -> Secret:
+    def of(cls, table: Table, name: str, weights: Integers | None = None) -> Secret:
         """The column of a table, with the table's persons."""
-        return cls(*ranks(table, name), table.persons)
+        return cls(*ranks(table, name), table.persons, weights)
 
     def spreads(self, groups: Integers, rows: Integers | None = None) -> tuple[Spread, ...]:
         """In these groups of all rows, or of some: by rows and, where persons are known, by persons."""
         own = self.ranks if rows is None else self.ranks[rows]
         cells, place, counts = np.unique(groups * self.count + own, return_inverse=True, return_counts=True)
+        if self.weights is not None:
+            counts = weighted(place, self.weights if rows is None else self.weights[rows])
         owner, values = cells // self.count, cells % self.count
         spreads = [Spread(owner, values, counts, self._wholes[0], self.absent)]
         if self.persons is not None:
@@ -70,7 +79,10 @@ class Secret:
     @cached_property
     def _wholes(self) -> tuple[Floats, Floats]:
         """The share of each value in the whole table, by rows and by persons."""
-        rows, persons = (heads(self.ranks, by, self.count) for by in (None, self.persons))
+        if self.weights is not None:
+            rows = persons = weighted(self.ranks, self.weights, self.count)
+        else:
+            rows, persons = (heads(self.ranks, by, self.count) for by in (None, self.persons))
         return rows / max(int(rows.sum()), 1), persons / max(int(persons.sum()), 1)
 
 

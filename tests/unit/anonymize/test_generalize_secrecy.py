@@ -206,7 +206,7 @@ def test_rows_of_stars_join_no_class_that_would_not_hold():
     for second, taken in (([1, 1], True), ([9, 0], False)):
         lattice = halves([3, 3], second)
         judge = replace(Judge.of(lattice, (Demand.parse("s:entropy:1.9"),), star=True), patient=True)
-        q = lattice.ladders[1].codes[0]
+        q = lattice.ladders[1].codes(0)
         levels = np.where(q == 0, 0, 1).astype(np.int16)[None].repeat(2, axis=0)
         start = recode.Recoding(lattice, levels, np.zeros(len(q), bool))
         joined = recode._absorbed(start, judge, 2, Priced.of(lattice, LossName.GEOMETRIC))

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.anonymized import Anonymized, AnonymizedRows, anonymized
 from hushtable.anonymize.lattice import losses
 from hushtable.anonymize.lattice.demands import Demand, Judge
 from hushtable.anonymize.lattice.losses import LossName
@@ -20,15 +20,15 @@ from hushtable.anonymize.lattice.summary import summary
 from hushtable.anonymize.people import require_people
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, protected
 from hushtable.errors import Fault, InputError, PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
+from hushtable.pipeline.step import Core, Plan, Reads, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
 from hushtable.table.cell import ANYTHING
 from hushtable.table.columns import FREE
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
 from hushtable.table.trees import build
 
 _WHY = "the search for the best generalization reads the rows"
@@ -119,42 +119,42 @@ class Generalize(Core):
         stars = [schema[name].generalize((ANYTHING,)) for name in columns]
         return Plan(
             schema=schema.with_columns(*stars), events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, promises=tuple(promises),
-            caveats=tuple(caveats),
+            caveats=tuple(caveats), reads=Reads.BATCHES,
         )  # fmt: skip
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized | AnonymizedRows:
         """Search, then generalize and suppress; ``rng`` is not needed."""
-        table = vault.open(Raw(_WHY), _WHY)
-        require_people(table, self.k, "generalize.k")
+        rows = vault.open_rows(Raw(_WHY), _WHY)
+        require_people(rows, self.k, "generalize.k")
         # What the first levels of a local recoding suppress gets levels of its own: it must be enough for a class.
         goal = Goal(self.k, 1.0, rest=self.k) if self.local else Goal(self.k, self.limit)
-        search = self._search(table, [goal])
+        search = self._search(rows, [goal])
         # A local recoding has half of the time for the levels it begins with, and half for those of the groups.
         seconds = self.seconds / 2 if self.local else self.seconds
         solution = search.run(seconds=seconds, report=vault.report)[0]
         recoding = self._recoded(search, solution, seconds, vault)
-        if recoding.suppressed == table.rows or recoding.suppressed > self.limit * table.rows + 1e-9:
+        if recoding.suppressed == rows.rows or recoding.suppressed > self.limit * rows.rows + 1e-9:
             raise InputError(_unreachable(self, search.lattice, recoding.suppressed), where="generalize")
         fixed = tuple(numbered(self, "levels"))
-        return Anonymized(recoding.released(), summary(solution, recoding, self.loss, local=self.local, fixed=fixed))
+        return anonymized(recoding.released(rows), summary(solution, recoding, self.loss, local=self.local, fixed=fixed))
 
     def sheet(
-        self, table: Table, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None
+        self, rows: Rows, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None
     ) -> tuple[Lattice, list[Solution]]:
         """The best levels for every k and every suppression limit, from one search: the classes of a node answer them all."""
-        search = self._search(table, [Goal(k, limit) for k in ks for limit in limits])
+        search = self._search(rows, [Goal(k, limit) for k in ks for limit in limits])
         return search.lattice, search.run(seconds=self.seconds, report=report)
 
-    def _search(self, table: Table, goals: Sequence[Goal]) -> Search:
-        columns, demands = self._columns(table.schema), self._demands(table.schema)
-        empty = sorted({demand.secret for demand in demands if not demand.close and table.missing(demand.secret).all()})
-        if empty:
+    def _search(self, rows: Rows, goals: Sequence[Goal]) -> Search:
+        columns, demands = self._columns(rows.schema), self._demands(rows.schema)
+        lattice = Lattice.of(rows, columns, sorted({d.secret for d in demands}))
+        diverse = {demand.secret for demand in demands if not demand.close}
+        if empty := sorted(name for name in diverse if lattice.tuples.missing(name).all()):
             reason = "all values are missing, so no group can have several: leave it out of the secrets that l protects"
             raise InputError([Fault(f"secret {name}", reason) for name in empty])
-        lattice = Lattice.of(table, columns, sorted({d.secret for d in demands}))
         judge = Judge.of(lattice, demands, star=self.suppressed is Suppressed.STAR)
         loss = losses.make(self.loss, lattice, self._weights(columns))
-        return Search(lattice, judge, loss, goals, self._fixed(table.schema, columns))
+        return Search(lattice, judge, loss, goals, self._fixed(rows.schema, columns))
 
     def _recoded(self, search: Search, solution: Solution, seconds: float, vault: Vault) -> Recoding:
         """The levels of the solution, or finer ones for each group, with the classes that do not hold suppressed."""

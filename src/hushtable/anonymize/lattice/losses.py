@@ -67,14 +67,9 @@ class Priced:
     geometric: bool
     sums: tuple[tuple[float, ...], ...]
     """For each attribute and level, the prices of all rows."""
-    extra: tuple[Floats, ...]
-    """For each attribute, a line per level: what suppressing each tuple adds."""
-    lines: Callable[[Node], Integers]
-    """For each attribute the place of its level among the lines of all attributes."""
-    whole: Floats
-    """These lines one below the other."""
-    counts: Integers
-    """Rows of each tuple."""
+    more: tuple[Floats, ...]
+    """For each attribute, a line per level: what suppressing a row adds, by its value."""
+    lattice: Lattice
 
     @classmethod
     def of(cls, lattice: Lattice, name: LossName, weights: tuple[float, ...] = ()) -> Priced:
@@ -86,20 +81,33 @@ class Priced:
         prices, stars = tuple(p for p, _ in priced), tuple(s for _, s in priced)
         if name is LossName.ENTROPY:
             # Columns count by how much there is to lose in them, so that suppressing everything costs 1.
-            whole = [float((s * lattice.counts).sum()) for s in stars]
+            whole = [_total(lattice, ladder, s) for ladder, s in zip(lattice.ladders, stars, strict=True)]
             weights = tuple(w * x for w, x in zip(weights, whole, strict=True)) if any(whole) else weights
             scale = [1 / x if x else 0.0 for x in whole]
             prices = tuple(tuple(p * f for p in levels) for levels, f in zip(prices, scale, strict=True))
             stars = tuple(s * f for s, f in zip(stars, scale, strict=True))
-        sums = tuple(tuple(float((p * lattice.counts).sum()) for p in levels) for levels in prices)
-        more = [[s - p for p in levels] for levels, s in zip(prices, stars, strict=True)]
-        extra = tuple(np.array(levels) * lattice.counts for levels in more)
-        return cls(weights, name is LossName.GEOMETRIC, sums, extra, lattice.lines, np.concatenate(extra), lattice.counts)
+        sums = tuple(
+            tuple(_total(lattice, ladder, p) for p in levels) for ladder, levels in zip(lattice.ladders, prices, strict=True)
+        )
+        more = tuple(np.array([s - p for p in levels]) for levels, s in zip(prices, stars, strict=True))
+        return cls(weights, name is LossName.GEOMETRIC, sums, more, lattice)
+
+    def added(self, attribute: int, levels: NDArray[np.int16] | int) -> Floats:
+        """What suppressing each tuple adds to an attribute, at its own level or at one for all."""
+        return np.asarray(self.more[attribute][levels, self.lattice.ladders[attribute].own] * self.lattice.counts, np.float64)
+
+    @cached_property
+    def _whole(self) -> Floats:
+        return np.concatenate([line for lines in self.more for line in lines])
 
     @cached_property
     def _steps(self) -> tuple[tuple[tuple[list[int], list[float]], ...], ...]:
         """For each attribute and level, the least that suppressing so many rows adds, as a broken line."""
-        return tuple(tuple(_least_added(line / self.counts, self.counts) for line in extra) for extra in self.extra)
+        held = [np.bincount(a.own, self.lattice.counts, minlength=len(a.cells[0])) for a in self.lattice.ladders]
+        return tuple(
+            tuple(_least_added(line, rows.astype(np.float64)) for line in lines)
+            for lines, rows in zip(self.more, held, strict=True)
+        )
 
     def value(self, node: Node, classes: Classes, stays: Mask, k: int) -> float:
         """The prices of the values that stay and of the stars."""
@@ -107,14 +115,15 @@ class Priced:
 
     def parts(self, node: Node, classes: Classes, stays: Mask) -> list[float]:
         """Of each attribute."""
-        added = _added(self.whole, self.lines(node), classes.of, stays).tolist()
+        lattice = self.lattice
+        starts = lattice.starts[lattice.lines(node)]
+        added = _added(self._whole, lattice.own, starts, lattice.counts, classes.of, stays).tolist()
         return [sums[level] + more for sums, level, more in zip(self.sums, node, added, strict=True)]
 
     def of_levels(self, levels: NDArray[np.int16], gone: Mask) -> list[float]:
         """Of each attribute, where every tuple has levels of its own (attributes x tuples) and some are suppressed."""
-        at = np.arange(levels.shape[1])
-        stay = [float(extra[row, at][~gone].sum()) for extra, row in zip(self.extra, levels, strict=True)]
-        return [sums[0] + float(extra[0].sum()) - s for sums, extra, s in zip(self.sums, self.extra, stay, strict=True)]
+        stay = [float(self.added(a, row)[~gone].sum()) for a, row in enumerate(levels)]
+        return [sums[0] + float(self.added(a, 0).sum()) - s for a, (sums, s) in enumerate(zip(self.sums, stay, strict=True))]
 
     def least(self, node: Node, suppressed: int, k: int) -> float:
         """The prices at this node, and for each attribute those rows suppressed that add least."""
@@ -140,34 +149,42 @@ class Priced:
         return sum(w * x for w, x in zip(self.weights, parts, strict=True)) / (sum(self.weights) or 1.0)
 
 
+def _total(lattice: Lattice, ladder: Ladder, prices: Floats) -> float:
+    """The prices of all rows, from those of the values."""
+    return float((prices[ladder.own] * lattice.counts).sum())
+
+
 def _shares(lattice: Lattice, ladder: Ladder) -> tuple[tuple[Floats, ...], Floats]:
     """(share - leaf)/(1 - leaf) of the domain: 0 for a value as it is, 1 for ``*``; over the number of rows."""
     room = max((1 - ladder.leaf) * lattice.rows, np.finfo(float).tiny)
     prices = tuple((s - ladder.leaf) / room if ladder.leaf < 1 else np.zeros(len(s)) for s in ladder.shares)
-    return prices, np.full(len(lattice.counts), 1 / max(lattice.rows, 1))
+    return prices, np.full(len(ladder.shares[0]), 1 / max(lattice.rows, 1))
 
 
 def _entropies(lattice: Lattice, ladder: Ladder) -> tuple[tuple[Floats, ...], Floats]:
     """log2 of how many rows share the cell, over how many share the value."""
-    frequencies = [np.bincount(codes, lattice.counts)[codes] for codes in ladder.codes]
-    return tuple(np.log2(f / frequencies[0]) for f in frequencies), np.log2(lattice.rows / frequencies[0])
+    own = np.bincount(ladder.own, lattice.counts, minlength=len(ladder.cells[0]))
+    frequencies = [np.bincount(cells, own)[cells] for cells in ladder.cells]
+    # A part of a table may lack some of its values: nothing is lost of these.
+    own = np.maximum(own, 1.0)
+    return tuple(np.log2(np.maximum(f, 1.0) / own) for f in frequencies), np.log2(max(lattice.rows, 1) / own)
 
 
 @njit(cache=True)
-def _added(whole, lines, of, stays):  # type: ignore[no-untyped-def]
-    """The sum of each line over the tuples of classes that do not stay."""
-    added = np.zeros(len(lines))
+def _added(whole, own, starts, counts, of, stays):  # type: ignore[no-untyped-def]
+    """The sum of one line of each attribute over the tuples of classes that do not stay."""
+    added = np.zeros(len(starts))
     for i in range(len(of)):
         if not stays[of[i]]:
-            for j in range(len(lines)):
-                added[j] += whole[lines[j], i]
+            for j in range(len(starts)):
+                added[j] += whole[starts[j] + own[j, i]] * counts[i]
     return added
 
 
-def _least_added(added: Floats, counts: Integers) -> tuple[list[int], list[float]]:
+def _least_added(added: Floats, counts: Floats) -> tuple[list[int], list[float]]:
     """The least that suppressing 0, 1, 2, ... rows can add: a convex line, as the points where its slope changes."""
-    slopes, place = np.unique(added, return_inverse=True)
-    rows = np.bincount(place, counts)
+    slopes, place = np.unique(added[counts > 0], return_inverse=True)
+    rows = np.bincount(place, counts[counts > 0])
     ends = np.cumsum(rows)
     return [0, *ends.astype(np.int64).tolist()], [0.0, *np.cumsum(rows * slopes).tolist()]
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hushtable.anonymize.tuplewise import different
 from hushtable.errors import Fault, InputError
 from hushtable.privacy.spread import ranks
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import MISSING_CODE, Column
-from hushtable.table.table import Table
+from hushtable.table.rows import Rows, Tuples
+from hushtable.table.table import Table, identities
 from hushtable.table.trees import Level, build, leaf_share
+from hushtable.table.tuples import Index
 
 Node = tuple[int, ...]
 ROOM = 1 << 62
@@ -29,18 +32,24 @@ ROOM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """One quasi-identifier: its value (level 0) and the levels above it, for every tuple."""
+    """One quasi-identifier: its value (level 0) and the levels above it. What depends on the value alone is held once for each."""
 
     column: Column
     levels: tuple[Level, ...]
-    codes: tuple[NDArray[np.int32], ...]
-    """For each level, 0 included, the cell of each tuple; a missing value is a cell of its own until the top."""
+    own: NDArray[np.int32]
+    """The place of each tuple's value among the different ones."""
+    cells: tuple[NDArray[np.int32], ...]
+    """For each level, 0 included, the cell of each value; a missing value is a cell of its own until the top."""
     sizes: tuple[int, ...]
     """How many cells each level has."""
     shares: tuple[Floats, ...]
-    """For each level the share of the domain under the cell of each tuple."""
+    """For each level the share of the domain under the cell of each value."""
     leaf: float
     """The share of one value."""
+
+    def codes(self, level: int) -> NDArray[np.int32]:
+        """The cell of each tuple on a level."""
+        return self.cells[level][self.own]
 
     @property
     def top(self) -> int:
@@ -65,10 +74,17 @@ class Holders:
     persons: Integers
 
     @classmethod
-    def of(cls, row: Integers, persons: Integers) -> Holders:
+    def of(cls, tuples: Integers, persons: Integers) -> Holders:
         """From the tuple and the person of each row."""
-        pairs = np.unique(np.stack([persons, row]), axis=1)
-        return cls(pairs[1], pairs[0])
+        alike = identities([persons, tuples], len(tuples))
+        first = np.empty(int(alike.max(initial=-1)) + 1, np.int64)
+        first[alike] = np.arange(len(alike))
+        return cls(tuples[first], persons[first])
+
+    def part(self, members: Mask) -> Holders:
+        """Of some of the tuples, numbered anew."""
+        here = members[self.tuples]
+        return Holders((np.cumsum(members) - 1)[self.tuples[here]], self.persons[here])
 
     def count(self, of: NDArray[np.int32] | Integers, classes: int) -> Integers:
         """How many persons hold a tuple of each class; a tuple of class -1 counts nowhere."""
@@ -80,12 +96,11 @@ class Holders:
 class Lattice:
     """The tuples of a table on its quasi-identifiers (and secrets), and every way to generalize them level by level."""
 
-    table: Table
     ladders: tuple[Ladder, ...]
+    tuples: Table
+    """One row for each tuple, in lexicographic order."""
     counts: Integers
     """Rows of each tuple."""
-    row: Integers
-    """The tuple of each row."""
     secrets: dict[str, Integers] = field(default_factory=dict)
     """For each secret column, the rank of its value in each tuple (missing last)."""
     absent: dict[str, int] = field(default_factory=dict)
@@ -94,24 +109,25 @@ class Lattice:
     """Which persons hold each tuple; none where every row is a person of its own."""
 
     @classmethod
-    def of(cls, table: Table, columns: Sequence[str], secrets: Sequence[str] = ()) -> Lattice:
-        """From a table; InputError lists every value that a hierarchy does not cover."""
-        levels = {name: build(table.schema[name]) for name in columns}
-        _require_covered(table, levels)
-        row, count = table.groups([*columns, *secrets])
-        first = np.empty(count, np.int64)
-        first[row[::-1]] = np.arange(table.rows)[::-1]
-        ladders = tuple(_ladder(table, name, levels[name], first) for name in columns)
-        counts = np.bincount(row, minlength=count)
+    def of(cls, rows: Rows, columns: Sequence[str], secrets: Sequence[str] = ()) -> Lattice:
+        """Of rows wherever they are; InputError lists every value that a hierarchy does not cover, and refuses too many tuples."""
+        levels = {name: build(rows.schema[name]) for name in columns}
+        tuples = different(rows, [*columns, *secrets])
+        _require_covered(rows, tuples, levels)
+        table = tuples.table
+        ladders = tuple(_ladder(table, name, levels[name]) for name in columns)
         ranked = {name: ranks(table, name) for name in secrets}
-        own = {name: values[first] for name, (values, _, _) in ranked.items()}
+        own = {name: values for name, (values, _, _) in ranked.items()}
         absent = {name: gone for name, (_, _, gone) in ranked.items()}
-        return cls(table, ladders, counts, row, own, absent, _holders(table, row))
+        holders = None
+        if isinstance(rows, Table) and rows.persons is not None:
+            holders = Holders.of(Index(tuples).of(rows), rows.persons)
+        return cls(ladders, table, tuples.counts, own, absent, holders)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Rows of the table."""
-        return self.table.rows
+        return int(self.counts.sum())
 
     @property
     def bottom(self) -> Node:
@@ -132,9 +148,9 @@ class Lattice:
         """Group the tuples by the cells of a node."""
         sizes = [ladder.sizes[level] for ladder, level in zip(self.ladders, node, strict=True)]
         if math.prod(sizes) < ROOM:
-            lines = self.lines(node)
-            return self._classes(*_hashed(_keys(self._codes, lines, np.array(sizes, np.int64)), self.counts))
-        return self.group([ladder.codes[level] for ladder, level in zip(self.ladders, node, strict=True)], sizes)
+            keys = _keys(self.own, self._cells, self.starts[self.lines(node)], np.array(sizes, np.int64))
+            return self._classes(*_hashed(keys, self.counts))
+        return self.group([ladder.codes(level) for ladder, level in zip(self.ladders, node, strict=True)], sizes)
 
     def group(self, parts: Sequence[NDArray[np.int32] | Integers], sizes: Sequence[int]) -> Classes:
         """Classes of equal codes. The codes are packed into as few 64-bit keys as hold them, exactly."""
@@ -169,23 +185,25 @@ class Lattice:
         return np.cumsum([0, *(ladder.top + 1 for ladder in self.ladders[:-1])])
 
     @cached_property
-    def _codes(self) -> NDArray[np.int32]:
-        return np.array([codes for ladder in self.ladders for codes in ladder.codes], np.int32)
+    def own(self) -> NDArray[np.int32]:
+        """For each attribute the place of each tuple's value."""
+        return np.array([ladder.own for ladder in self.ladders], np.int32)
 
-    def part(self, rows: Mask) -> Lattice:
-        """The lattice of some of the rows, on the same levels and ranks."""
-        tuples, row = np.unique(self.row[rows], return_inverse=True)
-        ladders = tuple(
-            Ladder(a.column, a.levels, tuple(c[tuples] for c in a.codes), a.sizes, tuple(s[tuples] for s in a.shares), a.leaf)
-            for a in self.ladders
-        )
-        secrets = {name: ranks[tuples] for name, ranks in self.secrets.items()}
-        table = self.table.take(rows)
-        return Lattice(table, ladders, np.bincount(row), row, secrets, self.absent, _holders(table, row))
+    @cached_property
+    def starts(self) -> Integers:
+        """Where each level of each attribute begins, where what is held of their values stands one after the other."""
+        return np.cumsum([0, *(len(cells) for ladder in self.ladders for cells in ladder.cells)])[:-1]
 
+    @cached_property
+    def _cells(self) -> NDArray[np.int32]:
+        return np.concatenate([cells for ladder in self.ladders for cells in ladder.cells])
 
-def _holders(table: Table, row: Integers) -> Holders | None:
-    return None if table.persons is None else Holders.of(row, table.persons)
+    def part(self, members: Mask) -> Lattice:
+        """The lattice of some of the tuples, on the same levels and ranks."""
+        ladders = tuple(replace(ladder, own=ladder.own[members]) for ladder in self.ladders)
+        secrets = {name: own[members] for name, own in self.secrets.items()}
+        holders = None if self.holders is None else self.holders.part(members)
+        return Lattice(ladders, self.tuples.take(members), self.counts[members], secrets, self.absent, holders)
 
 
 @njit(cache=True)
@@ -204,13 +222,13 @@ def _held(of, tuples, persons, classes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _keys(codes, lines, sizes):  # type: ignore[no-untyped-def]
-    """The codes on these lines of each tuple as one number."""
-    keys = np.zeros(codes.shape[1], np.int64)
-    for j in range(len(lines)):
+def _keys(own, cells, starts, sizes):  # type: ignore[no-untyped-def]
+    """The cells of each tuple on one level of each attribute as one number."""
+    keys = np.zeros(own.shape[1], np.int64)
+    for j in range(len(starts)):
         if sizes[j] > 1:
             for i in range(len(keys)):
-                keys[i] = keys[i] * sizes[j] + codes[lines[j], i]
+                keys[i] = keys[i] * sizes[j] + cells[starts[j] + own[j, i]]
     return keys
 
 
@@ -246,30 +264,51 @@ def _hashed(keys, counts):  # type: ignore[no-untyped-def]
     return ids, totals[:count].copy()
 
 
-def _ladder(table: Table, name: str, levels: tuple[Level, ...], first: Integers) -> Ladder:
-    column, array = table.schema[name], table[name]
+def _ladder(table: Table, name: str, levels: tuple[Level, ...]) -> Ladder:
+    column = table.schema[name]
+    values, own = np.unique(table[name], return_inverse=True)
     leaf = leaf_share(column)
-    _, own = np.unique(array, return_inverse=True)
-    codes, sizes, shares = [own[first].astype(np.int32)], [int(own.max(initial=0)) + 1], [np.full(len(first), leaf)]
+    cells, sizes, shares = [np.arange(len(values), dtype=np.int32)], [max(len(values), 1)], [np.full(len(values), leaf)]
     for level in levels:
-        cells = level.index(column, array[first])
-        missing = cells == MISSING_CODE
-        codes.append(np.where(missing, len(level.cells), cells).astype(np.int32))
+        above = level.index(column, values)
+        missing = above == MISSING_CODE
+        cells.append(np.where(missing, len(level.cells), above).astype(np.int32))
         # A missing value is a cell of its own until everything becomes ``*``.
         sizes.append(len(level.cells) if level.top else len(level.cells) + 1)
-        shares.append(np.where(missing, leaf, np.append(level.shares, 0.0)[codes[-1]]))
-    return Ladder(column, levels, tuple(codes), tuple(sizes), tuple(shares), leaf)
+        shares.append(np.where(missing, leaf, np.append(level.shares, 0.0)[cells[-1]]))
+    return Ladder(column, levels, own.astype(np.int32), tuple(cells), tuple(sizes), tuple(shares), leaf)
 
 
-def _require_covered(table: Table, levels: dict[str, tuple[Level, ...]]) -> None:
+def _require_covered(rows: Rows, tuples: Tuples, levels: dict[str, tuple[Level, ...]]) -> None:
     faults = []
     for name, ladder in levels.items():
-        column, array = table.schema[name], table[name]
-        points = [level.points for level in ladder if not level.edges]
-        strange = ~column.is_missing(array) & ~np.isin(array.astype(np.float64), points[0]) if points else np.zeros(0, bool)
+        points = next((level.points for level in ladder if not level.edges), None)
+        strange = _uncovered(tuples.table, name, points)
         if strange.any():
-            rows = tuple(int(r) + 1 for r in np.flatnonzero(strange)[:3])
-            shown = tuple(dict.fromkeys(table.strings(name)[strange].tolist()))[:3] if column.shows_values else ()
-            faults.append(Fault(f"hierarchy of {name}", "has no line for some values", int(strange.sum()), rows, shown))
+            places, words = _examples(rows, name, points)
+            shown = words if rows.schema[name].shows_values else ()
+            faults.append(
+                Fault(f"hierarchy of {name}", "has no line for some values", int(tuples.counts[strange].sum()), places, shown)
+            )
     if faults:
         raise InputError(faults)
+
+
+def _uncovered(table: Table, name: str, points: Floats | None) -> Mask:
+    """The rows whose value the lines of a hierarchy do not have."""
+    if points is None:
+        return np.zeros(table.rows, bool)
+    return np.asarray(~table.missing(name) & ~np.isin(table[name].astype(np.float64), points), bool)
+
+
+def _examples(rows: Rows, name: str, points: Floats | None) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The numbers of the first rows whose value is not covered, and the first different values of such rows."""
+    places, words, before = list[int](), dict[str, None](), 0
+    for batch in rows.batches(columns=[name]):
+        strange = _uncovered(batch, name, points)
+        places += (np.flatnonzero(strange)[:3] + before + 1).tolist()
+        words |= dict.fromkeys(batch.strings(name)[strange].tolist())
+        before += batch.rows
+        if len(words) >= 3:
+            break
+    return tuple(places[:3]), tuple(words)[:3]

@@ -18,10 +18,11 @@ from hushtable.anonymize.lattice.demands import Judge
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
 from hushtable.anonymize.lattice.nodes import Classes, Ladder, Lattice, Node
 from hushtable.anonymize.lattice.search import Goal, Search
+from hushtable.anonymize.tuplewise import Written, rewritten
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.cell import Cell, either
 from hushtable.table.columns import MISSING_CODE, Column
-from hushtable.table.table import Table
+from hushtable.table.rows import Rows, Tuples
 
 Levels = NDArray[np.int16]
 ABSORB = 200
@@ -75,16 +76,15 @@ class Recoding:
         """The tuples that stay as nothing but ``*``."""
         return np.asarray((self.levels == np.array(self.lattice.top)[:, None]).all(0) & ~self.gone)
 
-    def released(self) -> Table:
-        """The table with the columns written so; suppressed rows are ``*`` or left out."""
-        lattice, gone = self.lattice, self.gone[self.lattice.row]
-        table = lattice.table
-        columns = (
-            _write(ladder, np.where(self.gone & self.starred, ladder.top, row), table, lattice.row)
-            for ladder, row in zip(lattice.ladders, self.levels, strict=True)
-        )
-        written = table.with_columns(*columns)
-        return written if self.starred or not gone.any() else written.take(~gone)
+    def released(self, rows: Rows) -> Rows:
+        """The rows that the lattice is of, with the columns written so; suppressed rows are ``*`` or left out."""
+        lattice, starred = self.lattice, self.gone & self.starred
+        columns = [
+            _write(ladder, np.where(starred, ladder.top, levels), lattice.tuples[ladder.column.name])
+            for ladder, levels in zip(lattice.ladders, self.levels, strict=True)
+        ]
+        changed = [written for written in columns if written is not None]
+        return rewritten(rows, Tuples(lattice.tuples, lattice.counts), changed, self.gone & ~starred)
 
 
 def _codes(ladder: Ladder, levels: Levels) -> NDArray[np.int32]:
@@ -93,27 +93,26 @@ def _codes(ladder: Ladder, levels: Levels) -> NDArray[np.int32]:
     codes = np.empty(len(levels), np.int32)
     for level in np.unique(levels):
         inside = levels == level
-        codes[inside] = starts[level] + ladder.codes[level][inside]
+        codes[inside] = starts[level] + ladder.cells[level][ladder.own[inside]]
     return codes
 
 
-def _write(ladder: Ladder, levels: Levels, table: Table, row: Integers) -> tuple[Column, Array]:
-    """The released column: as it was where no value was generalized, else cells."""
-    column, array = ladder.column, table[ladder.column.name]
+def _write(ladder: Ladder, levels: Levels, array: Array) -> Written | None:
+    """The released column, and its code for each tuple; none where no value was generalized."""
+    column = ladder.column
     used = np.unique(levels)
     if used.tolist() == [0]:
-        return column, array
-    own = levels[row]
+        return None
     cells: dict[str, Cell] = {}
     parts = []
     for level in used:
-        inside = own == level
+        inside = levels == level
         known, codes = _values(column, array[inside]) if level == 0 else _level(ladder, level, array[inside])
         for cell in known:
             cells[cell.text] = either(cells.get(cell.text, cell), cell)
         parts.append((inside, known, codes))
     place = {text: code for code, text in enumerate(cells)}
-    written = np.empty(len(row), np.int32)
+    written = np.empty(len(array), np.int32)
     for inside, known, codes in parts:
         written[inside] = np.array([*(place[cell.text] for cell in known), MISSING_CODE], np.int32)[codes]
     return column.generalize(tuple(cells.values())), written
@@ -144,7 +143,7 @@ def locally(
     classes = lattice.classes(node)
     open_ = ~judge.keep(classes, k).classes[classes.of]
     while lattice.persons(np.where(open_, 0, -1), 1)[0] >= k and time.monotonic() < end:
-        part = lattice.part(open_[lattice.row])
+        part = lattice.part(open_)
         again = replace(judge, lattice=part)
         goal = Goal(k, 1.0, rest=k)
         solution = Search(part, again, make(loss, part, weights), [goal]).run(seconds=max(end - time.monotonic(), 0.0))[0]
@@ -166,7 +165,6 @@ def locally(
 def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int, prices: Priced) -> Levels:
     """Finer levels for parts of classes, where they and what they leave behind hold; the best attribute of each class first."""
     levels = levels.copy()
-    at = np.arange(len(lattice.counts))
     while True:
         classes = Recoding(lattice, levels, gone).classes
         best = np.zeros(len(classes.sizes))
@@ -176,7 +174,7 @@ def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int,
             finer = np.maximum(levels[a] - 1, 0)
             movable = (levels[a] > 0) & ~gone
             moving = _parts(judge, classes, _codes(ladder, finer), sum(ladder.sizes), movable, k)
-            saved = prices.weights[a] * (prices.extra[a][finer, at] - prices.extra[a][levels[a], at]) * moving
+            saved = prices.weights[a] * (prices.added(a, finer) - prices.added(a, levels[a])) * moving
             gain = np.bincount(classes.of, saved, minlength=len(best))
             picked[gain > best + 1e-15] = a
             best = np.maximum(best, gain)
@@ -242,7 +240,8 @@ def _common(ladder: Ladder, levels: Levels, first: Integers, tuple_: int) -> Lev
     """For each class, the lowest level from its own on at which a tuple has the same cell."""
     lowest = np.full(len(levels), ladder.top, np.int16)
     for level in range(ladder.top - 1, -1, -1):
-        same = (ladder.codes[level][first] == ladder.codes[level][tuple_]) & (levels <= level)
+        cells = ladder.cells[level]
+        same = (cells[ladder.own[first]] == cells[ladder.own[tuple_]]) & (levels <= level)
         lowest[same] = level
     return lowest
 
@@ -250,8 +249,7 @@ def _common(ladder: Ladder, levels: Levels, first: Integers, tuple_: int) -> Lev
 def _costs(prices: Priced, classes: Classes, levels: Levels, common: Levels, first: Integers) -> Floats:
     """For each class, what its rows lose if it is written at these levels."""
     cost = np.zeros(len(first))
-    for weight, extra, own, wide in zip(prices.weights, prices.extra, levels, common, strict=True):
-        at = np.arange(extra.shape[1])
-        lost = extra[own, at] - extra[wide[classes.of], at]
+    for a, (weight, own, wide) in enumerate(zip(prices.weights, levels, common, strict=True)):
+        lost = prices.added(a, own) - prices.added(a, wide[classes.of])
         cost += weight * np.bincount(classes.of, lost, minlength=len(first))
     return cost

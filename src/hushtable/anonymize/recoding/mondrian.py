@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.anonymized import Anonymized, AnonymizedRows, anonymized
 from hushtable.anonymize.people import require_people
 from hushtable.anonymize.recoding.mondrian_cells import Axis, Recoded, Written, grid, has_cells
 from hushtable.anonymize.recoding.mondrian_cuts import cut
 from hushtable.anonymize.recoding.mondrian_rule import Rule
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, promises, protected
+from hushtable.anonymize.tuplewise import different, rewritten
 from hushtable.errors import InputError
 from hushtable.pipeline.publish import private_domain
-from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Core, Plan, Reads, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
@@ -23,6 +24,7 @@ from hushtable.privacy.spread import ranks
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Integers
 from hushtable.table.cell import ANYTHING
+from hushtable.table.rows import Rows, Tuples
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -98,23 +100,37 @@ class Mondrian(Core):
                 *promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t),
             ),
             caveats=tuple(caveats),
+            reads=Reads.BATCHES if self.strict else Reads.MEMORY,
         )
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized | AnonymizedRows:
         """Cut the rows and write the classes; ``rng`` is not needed."""
-        table = vault.open(Raw(_WHY), _WHY)
-        require_people(table, self.k, "mondrian.k")
-        columns = self._columns(table.schema)
-        rule = self._rule(table)
-        axes = [Axis.of(table, name) for name in columns]
-        order, starts = cut(grid(axes, self.cells), self.k, rule, strict=self.strict)
+        rows = vault.open_rows(Raw(_WHY), _WHY)
+        require_people(rows, self.k, "mondrian.k")
+        columns = self._columns(rows.schema)
+        tuples = self._records(rows, columns)
+        records, weights = tuples.table, tuples.counts
+        rule = self._rule(records, weights)
+        axes = [Axis.of(records, name) for name in columns]
+        order, starts = cut(grid(axes, weights, self.cells), self.k, rule, strict=self.strict)
         vault.report(0.5)
-        recoded = [axis.write(order, starts, self.cells) for axis in axes]
-        sizes = np.diff(starts)
-        places = np.empty(table.rows, np.int64)
-        places[order] = np.repeat(np.arange(len(sizes)), sizes)
-        released = table.with_columns(*((r.column, r.codes[places]) for r in recoded))
-        return Anonymized(released, {"k": self.k, "cells": str(self.cells), **_result(recoded, sizes)})
+        sizes = np.add.reduceat(weights[order], starts[:-1])
+        recoded = [axis.write(order, starts, sizes, self.cells) for axis in axes]
+        places = np.empty(records.rows, np.int64)
+        places[order] = np.repeat(np.arange(len(sizes)), np.diff(starts))
+        written = [(r.column, r.codes[places]) for r in recoded]
+        if records is rows:
+            released: Rows = records.with_columns(*written)
+        else:
+            released = rewritten(rows, tuples, written, np.zeros(records.rows, bool))
+        return anonymized(released, {"k": self.k, "cells": str(self.cells), **_result(recoded, sizes)})
+
+    def _records(self, rows: Rows, columns: tuple[str, ...]) -> Tuples:
+        """What is cut: rows that are alike as one, unless persons hold several or equal ones may go to different sides."""
+        if self.strict and not (isinstance(rows, Table) and rows.persons is not None):
+            return different(rows, [*columns, *self._secrets(rows.schema)])
+        table = rows.whole("mondrian by persons, or with cuts that are not strict,")
+        return Tuples(table, np.ones(table.rows, np.int64))
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be cut (no text, key or generalized one, no whole numbers beyond 2^53)"
@@ -123,7 +139,7 @@ class Mondrian(Core):
     def _secrets(self, schema: Schema) -> tuple[str, ...]:
         return protected("mondrian", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
 
-    def _rule(self, table: Table) -> Rule:
+    def _rule(self, table: Table, weights: Integers) -> Rule:
         names = self._secrets(table.schema)
         ranked = [ranks(table, name) for name in names]
         secrets = np.array([own for own, _, _ in ranked], np.int64).reshape(len(ranked), table.rows)
@@ -131,10 +147,12 @@ class Mondrian(Core):
         absent = np.array([gone for _, _, gone in ranked], np.int64)
         persons = None if table.persons is None else np.unique(table.persons, return_inverse=True)[1]
         for line, gone, name in zip(secrets, absent, names, strict=True):
-            if not Rule(line[None], ordered[:1], gone[None], self.diversity, self.l, self.c, persons=persons).holds():
+            if not Rule(
+                line[None], ordered[:1], gone[None], self.diversity, self.l, self.c, persons=persons, weights=weights
+            ).holds():
                 reason = f"is not even in the whole table so diverse ({self.diversity}, l = {self.l:g}): no grouping can be"
                 raise InputError(reason, where=f"mondrian.l, column {name}")
-        return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t, persons)
+        return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t, persons, weights)
 
 
 def _result(recoded: list[Recoded], sizes: Integers) -> dict[str, Any]:

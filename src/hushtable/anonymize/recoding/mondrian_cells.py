@@ -105,8 +105,8 @@ class Axis:
         """The levels of the hierarchy."""
         return build(self.column)
 
-    def write(self, order: Integers, starts: Integers, written: Written) -> Recoded:
-        """What is written for each class; a class begins at its start in this order of the records."""
+    def write(self, order: Integers, starts: Integers, sizes: Integers, written: Written) -> Recoded:
+        """What is written for each class of so many rows; a class begins at its start in this order of the records."""
         ordered = self.ranks[order]
         low, high = np.minimum.reduceat(ordered, starts[:-1]), np.maximum.reduceat(ordered, starts[:-1])
         present = high < self.blank
@@ -121,7 +121,7 @@ class Axis:
         choice[present] = picked
         codes, shares, cells = lettered([*choices, (None, self.point), (ANYTHING, 1.0)], np.unique(choice))
         lost = np.maximum(shares[choice] - self.point, 0.0) / (1 - self.point) if self.point < 1 else np.zeros(len(choice))
-        return Recoded(self.column.generalize(cells), codes[choice], float(np.average(lost, weights=np.diff(starts))))
+        return Recoded(self.column.generalize(cells), codes[choice], float(np.average(lost, weights=sizes)))
 
     def _ranges(self, low: Ranks, high: Ranks) -> tuple[list[Choice], Integers]:
         """Everything between the least and the greatest value; of levels, in the order of the leaves."""
@@ -171,8 +171,8 @@ class Axis:
         return level.cells[code], float(level.shares[code])
 
 
-def grid(axes: list[Axis], written: Written) -> Grid:
-    """The columns side by side, padded to one number of levels and of ranks."""
+def grid(axes: list[Axis], weights: Integers, written: Written) -> Grid:
+    """The columns of records that stand for so many rows side by side, padded to one number of levels and of ranks."""
     nodes = [axis.nodes(written) for axis in axes]
     shape = len(axes), max(map(len, nodes)), max(axis.blank for axis in axes) + 1
     places, groups, shares = np.zeros((shape[0], shape[2])), np.zeros(shape, np.int32), np.zeros(shape)
@@ -180,7 +180,7 @@ def grid(axes: list[Axis], written: Written) -> Grid:
         places[j, : axis.blank + 1] = axis.places
         for depth in range(shape[1]):
             groups[j, depth, : axis.blank + 1], shares[j, depth, : axis.blank + 1] = levels[min(depth, len(levels) - 1)]
-    return Grid(np.stack([axis.ranks for axis in axes], axis=1), places, groups, shares)
+    return Grid(np.stack([axis.ranks for axis in axes], axis=1), places, groups, shares, weights)
 
 
 def has_cells(column: Column) -> bool:

@@ -31,6 +31,9 @@ class Grid:
     """Columns x levels x ranks: the node of the hierarchy above a rank, -1 above a missing value."""
     shares: Floats
     """The same: the share of the domain under that node."""
+    weights: Integers
+    """How many rows each record stands for: rows that are alike are cut as one. Persons who hold several, and cuts through equal
+    records, need a record for each row."""
 
 
 def cut(grid: Grid, k: int, rule: Rule, *, strict: bool) -> tuple[Integers, Integers]:
@@ -41,12 +44,12 @@ def cut(grid: Grid, k: int, rule: Rule, *, strict: bool) -> tuple[Integers, Inte
     to the median, below it if that leaves k persons on both sides. Where no cut between values is allowed, and cuts need not be
     strict, one goes through the records at the median. The whole table must keep the rule itself.
     """
-    order, starts = _boxes(grid.ranks, grid.places, grid.groups, grid.shares, k, strict, rule.tested)
+    order, starts = _boxes(grid.ranks, grid.weights, grid.places, grid.groups, grid.shares, k, strict, rule.tested)
     return order, starts
 
 
 @njit(cache=True)
-def _boxes(ranks, places, groups, shares, k, strict, tested):  # type: ignore[no-untyped-def]
+def _boxes(ranks, weights, places, groups, shares, k, strict, tested):  # type: ignore[no-untyped-def]
     n, m = ranks.shape
     order, buffer = np.arange(n), np.empty(n, np.int64)
     persons = tested[1][0]
@@ -59,14 +62,14 @@ def _boxes(ranks, places, groups, shares, k, strict, tested):  # type: ignore[no
     while open_:
         rows = order[starts[classes] : ends[open_ - 1]]
         size = 0
-        if len(rows) >= 2 * k:
+        if _rows(weights, rows) >= 2 * k:
             _extent(ranks, rows, low, high)
             for torn in range(1 if strict else 2):
                 for j in range(m):
                     widths[j] = _width(places[j], groups[j], shares[j], low[j], high[j])
                 j = _widest(widths)
                 while size == 0 and j >= 0:
-                    size = _split(ranks, rows, j, low[j], high[j], groups[j], k, torn, tested, seen, buffer)
+                    size = _split(ranks, weights, rows, j, low[j], high[j], groups[j], k, torn, tested, seen, buffer)
                     widths[j] = -1.0
                     j = _widest(widths)
         if size:
@@ -79,6 +82,14 @@ def _boxes(ranks, places, groups, shares, k, strict, tested):  # type: ignore[no
             open_ -= 1
             starts[classes] = ends[open_]
     return order, starts[: classes + 1]
+
+
+@njit(cache=True)
+def _rows(weights, records):  # type: ignore[no-untyped-def]
+    total = 0
+    for i in records:
+        total += weights[i]
+    return total
 
 
 @njit(cache=True)
@@ -123,15 +134,17 @@ def _join(groups, one, other):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _split(ranks, rows, j, low, high, groups, k, torn, tested, seen, buffer):  # type: ignore[no-untyped-def]
+def _split(ranks, weights, rows, j, low, high, groups, k, torn, tested, seen, buffer):  # type: ignore[no-untyped-def]
     """The size of the lower side of the first allowed cut of a column, its rows first in the buffer; 0 if there is none.
 
     Between two values or, ``torn``, through the records at the median, so that both sides have the same size.
     """
     line = np.empty(len(rows), np.int64)
+    own = np.empty(len(rows), np.int64)
     for i in range(len(rows)):
         line[i] = ranks[rows[i], j]
-    values, sizes = _counted(line, low, high) if high - low < 4 * len(rows) else runs(line.copy())
+        own[i] = weights[rows[i]]
+    values, sizes = _counted(line, own, low, high) if high - low < 4 * len(rows) else runs(line, own)
     ends = sizes.cumsum()
     if torn:
         half = len(rows) // 2
@@ -218,11 +231,11 @@ def _divide(rows, line, limit, extra, buffer):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _counted(line, low, high):  # type: ignore[no-untyped-def]
-    """The different values of a line, rising, and how often each stands there."""
+def _counted(line, weights, low, high):  # type: ignore[no-untyped-def]
+    """The different values of a line, rising, and how many rows have each."""
     counts = np.zeros(high - low + 1, np.int64)
-    for value in line:
-        counts[value - low] += 1
+    for i in range(len(line)):
+        counts[line[i] - low] += weights[i]
     values, sizes, last = np.empty(len(counts), np.int64), np.empty(len(counts), np.int64), 0
     for i in range(len(counts)):
         if counts[i]:

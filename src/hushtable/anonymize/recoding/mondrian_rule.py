@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from hushtable.anonymize.secrets import Diversity
-from hushtable.privacy.spread import heads
+from hushtable.privacy.spread import heads, weighted
 from hushtable.table.arrays import Integers, Mask
 
 SLACK = 1e-10
@@ -35,7 +35,9 @@ class Rule:
     c: float = 0.0
     t: float = 1.0
     persons: Integers | None = None
-    """The person who holds each record, numbered from 0; none where every record is a person of its own."""
+    """The person who holds each record, numbered from 0; none where every row is a person of its own."""
+    weights: Integers | None = None
+    """How many rows each record stands for; one when absent, and where persons are known."""
 
     @cached_property
     def tested(self) -> tuple[tuple[Any, ...], ...]:
@@ -49,13 +51,14 @@ class Rule:
         counts = self.secrets.max(axis=1, initial=0).astype(np.int64) + 1
         whole = np.zeros((len(self.secrets), width))
         for shares, line in zip(whole, self.secrets, strict=True):
-            held = heads(line, persons if len(persons) else None, width)
+            held = heads(line, persons, width) if len(persons) else weighted(line, self.weights, width)
             shares += held / held.sum()
         mass = np.cumsum(whole, axis=1)
         prefix = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
         kind = list(Diversity).index(self.diversity)
         return (
             persons,
+            np.ones(self.secrets.shape[1], np.int64) if self.weights is None else self.weights,
             self.secrets,
             self.ordered,
             self.absent,
@@ -82,10 +85,11 @@ def allowed(rows, tested):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _keeps(rows, tested):  # type: ignore[no-untyped-def]
-    persons, secrets, ordered, absent, counts, whole, mass, prefix, kind, least, c, t = tested
+    persons, weights, secrets, ordered, absent, counts, whole, mass, prefix, kind, least, c, t = tested
     for s in range(len(secrets)):
-        line, n = _held(rows, secrets[s], persons, absent[s], counts[s])
-        values, sizes = runs(line)
+        line, own, n = _held(rows, secrets[s], persons, weights, absent[s], counts[s])
+        values, sizes = runs(line, own)
+        total = sizes.sum()
         if least > 0:
             # A missing value, which has the last rank, is no value that hides another.
             present = len(sizes) - 1 if values[-1] == absent[s] else len(sizes)
@@ -93,12 +97,12 @@ def _keeps(rows, tested):  # type: ignore[no-untyped-def]
                 return False
         if t < 1:
             if ordered[s]:
-                far = _moved(values, sizes, len(line), mass[s], prefix[s], counts[s])
+                far = _moved(values, sizes, total, mass[s], prefix[s], counts[s])
             else:
                 far = 1.0
                 for i in range(len(values)):
                     share = whole[s, values[i]]
-                    far += abs(sizes[i] / len(line) - share) - share
+                    far += abs(sizes[i] / total - share) - share
                 far /= 2
             if far > t + SLACK:
                 return False
@@ -106,14 +110,14 @@ def _keeps(rows, tested):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _held(rows, ranks, persons, absent, width):  # type: ignore[no-untyped-def]
-    """The values of these records, each once for a person who holds it; and how many records, or persons, have one at all."""
-    line, n = np.empty(len(rows), np.int64), 0
+def _held(rows, ranks, persons, weights, absent, width):  # type: ignore[no-untyped-def]
+    """The values of these records, how many rows have each (or once for a person who holds it), and how many have one at all."""
+    line, own, n = np.empty(len(rows), np.int64), np.ones(len(rows), np.int64), 0
     if not len(persons):
         for i in range(len(rows)):
-            line[i] = ranks[rows[i]]
-            n += line[i] != absent
-        return line, n
+            line[i], own[i] = ranks[rows[i]], weights[rows[i]]
+            n += own[i] if line[i] != absent else 0
+        return line, own, n
     for i in range(len(rows)):
         line[i] = persons[rows[i]] * width + ranks[rows[i]]
     line.sort()
@@ -127,7 +131,7 @@ def _held(rows, ranks, persons, absent, width):  # type: ignore[no-untyped-def]
             last = person
         line[distinct] = line[i]
         distinct += 1
-    return line[:distinct] % width, n
+    return line[:distinct] % width, own[:distinct], n
 
 
 @njit(cache=True)
@@ -173,16 +177,15 @@ def _moved(values, sizes, n, mass, prefix, count):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def runs(line):  # type: ignore[no-untyped-def]
-    """The different values of a line, rising, and how often each stands there; the line is sorted."""
-    line.sort()
+def runs(line, weights):  # type: ignore[no-untyped-def]
+    """The different values of a line, rising, and how many rows have each."""
     values, sizes = np.empty(len(line), np.int64), np.zeros(len(line), np.int64)
     last = -1
-    for i in range(len(line)):
-        if i == 0 or line[i] != line[i - 1]:
+    for i in np.argsort(line):
+        if last < 0 or line[i] != values[last]:
             last += 1
             values[last] = line[i]
-        sizes[last] += 1
+        sizes[last] += weights[i]
     return values[: last + 1], sizes[: last + 1]
 
 
