@@ -43,7 +43,7 @@ from hushtable.privacy.unit import Budget
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.columns import Role
 from hushtable.table.defaults import with_defaults
-from hushtable.table.determined import departs
+from hushtable.table.determined import departing
 from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -92,7 +92,7 @@ def release_rows(
     if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
         recipe = learning_domains(recipe)
     if any(step.learns_domains for step in recipe.steps):
-        table = with_defaults(table.whole("learning domains"), unit.by)
+        table = with_defaults(table, unit.by)
     recipe = with_structure(recipe, table.schema, budget, unit)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None, factor=factor)
     if budget is not None and not options.unproven:
@@ -199,8 +199,8 @@ def _warnings(table: Rows, budget: Budget | None) -> tuple[str, ...]:
     """What only whoever holds the rows may know. To refuse, or to say it on the card, would give away how many rows there are."""
     warnings = [
         f"in {count:,} rows {name} is not what {by.source} determines by the schema: what a model draws follows the schema"
-        for name, rows in (departs(table) if isinstance(table, Table) else {}).items()
-        if (count := int(rows.sum())) and (by := table.schema[name].determined_by) is not None
+        for name, count in departing(table).items()
+        if count and (by := table.schema[name].determined_by) is not None
     ]
     if budget is not None and budget.delta * table.rows >= 1:
         warnings.append(

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable.errors import GuaranteeRefused
 from hushtable.table.arrays import Array
 from hushtable.table.columns import DAY, FREE, MISSING_INTEGER, Column, Facet, Kind, Levels, Role
 from hushtable.table.naming import held_back
+from hushtable.table.rows import Rows
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -25,30 +30,81 @@ _ZONED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[ T]\d[\d:.]* ?(?:Z|[-+]\d{2}:?\d{2}(
 _WEEK = re.compile(r"\d{4}-?W\d{2}(?:-?\d)?", re.ASCII)
 _NAMED = re.compile(r"\d{1,2}[\s-]*[A-Za-z]{3,9}[\s-]*\d{2,4}|[A-Za-z]{3,9}\s+\d{1,2},\s+\d{4}", re.ASCII)
 _NAMED_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d%b%Y", "%d-%b-%y")
+MOST = 5_000_000
+"""The most different texts of a column whose kind nobody declared."""
 WORDS = (
     "where nobody declared more, fixed defaults: a column named like an identifier or a remark is left out, dates are read to the "
     "day, numbers have about four digits of their range, and an empty cell, '?', 'NA' and their like mean a missing value"
 )
 
 
-def with_defaults(table: Table, key: str | None = None) -> Table:
-    """The table with every facet that was read off the rows, but for domains, put back to its default.
+@overload
+def with_defaults(rows: Table, key: str | None = None) -> Table: ...
+@overload
+def with_defaults(rows: Rows, key: str | None = None) -> Rows: ...
+def with_defaults(rows: Rows, key: str | None = None) -> Rows:
+    """The rows with every facet that was read off them, but for domains, put back to its default.
 
     A column of a kind that nobody declared becomes a category of texts, whose kind is learnt with a budget. ``key`` names the
     column that identifies persons, which is never released. The marks stay: they say what is still to be learnt.
     """
-    if not table.schema.undeclared and not table.schema.drafted:
-        return table
-    _refuse_lost_texts(table)
-    read = [_read(table, column, key) for column in table.schema if column.drafted]
-    schema = table.schema.with_columns(*(column for column, _ in read))
-    schema = replace(schema, missing=() if schema.drafted else schema.missing, notes=())
-    texts = {name: words for name, words in table.texts.items() if schema[name].kind in FREE}
-    arrays = {**table.arrays, **{column.name: array for column, array in read}}
-    return Table(schema, arrays, texts, persons=table.persons)
+    if not rows.schema.undeclared and not rows.schema.drafted:
+        return rows
+    _refuse_lost_texts(rows.schema)
+    if not isinstance(rows, Table) and any(column.kind in FREE and _wanted(column, key) for column in rows.schema):
+        # Of free text and keys there are no codes on disk to put in the place of others.
+        rows = rows.whole("a key or text that nobody declared")
+    return rows.encoded(_Defaults.of(rows, key))
 
 
-def _refuse_lost_texts(table: Table) -> None:
+def _wanted(column: Column, key: str | None) -> bool:
+    """Whether a column is needed once it has its default role."""
+    return column.name == key or (Facet.KIND in column.drafted and not held_back(column.name))
+
+
+@dataclass(frozen=True, eq=False)
+class _Defaults:
+    """What each cell becomes, from itself alone."""
+
+    schema: Schema
+    texts: Mapping[str, tuple[Array, NDArray[np.int32]]]
+    """For a column whose kind was drafted: its different values, rising, and the code of the text of each."""
+
+    @classmethod
+    def of(cls, rows: Rows, key: str | None) -> Self:
+        """For these rows: of a column whose kind was drafted, which texts there are."""
+        columns, texts = list[Column](), dict[str, tuple[Array, NDArray[np.int32]]]()
+        for column in rows.schema:
+            role = column.role
+            if Facet.ROLE in column.drafted:
+                role = Role.IDENTIFIER if held_back(column.name) or column.name == key else Role.PLAIN
+            if Facet.KIND in column.drafted and (column.kind not in FREE or isinstance(rows, Table)):
+                levels, values, codes = _texts(rows, column.name)
+                texts[column.name] = values, codes
+                domain = Levels(levels, observed=True)
+                columns.append(Column(name=column.name, kind=Kind.CATEGORY, role=role, domain=domain, drafted=column.drafted))
+            elif column.drafted:
+                columns.append(_plain(column, role))
+        schema = rows.schema.with_columns(*columns)
+        return cls(replace(schema, missing=() if schema.drafted else schema.missing, notes=()), texts)
+
+    def apply(self, table: Table) -> Table:
+        """Each cell by itself."""
+        arrays = dict(table.arrays)
+        for name, (values, codes) in self.texts.items():
+            absent = table.missing(name)
+            places = np.searchsorted(values, table[name]) if len(values) else np.zeros(table.rows, np.int64)
+            held = codes[np.minimum(places, len(codes) - 1)] if len(codes) else np.full(table.rows, -1, np.int32)
+            arrays[name] = np.where(absent, -1, held).astype(np.int32)
+        for column in table.schema:
+            if Facet.FORMAT in column.drafted and column.kind is Kind.DATE and column.name not in self.texts:
+                array = arrays[column.name]
+                arrays[column.name] = np.where(column.is_missing(array), MISSING_INTEGER, array // DAY * DAY)
+        free = {name: words for name, words in table.texts.items() if self.schema[name].kind in FREE}
+        return Table(self.schema, arrays, free, persons=table.persons)
+
+
+def _refuse_lost_texts(schema: Schema) -> None:
     """Refuse columns whose cells cannot be read by themselves any more.
 
     A missing code or a number format that was read off the rows has changed what the cells of everybody mean, and the texts that
@@ -56,7 +112,7 @@ def _refuse_lost_texts(table: Table) -> None:
     """
     lost = [
         column.name
-        for column in table.schema
+        for column in schema
         if (Facet.MISSING in column.drafted and column.missing)
         or (column.drafted & {Facet.KIND, Facet.FORMAT} and column.format is not None and column.kind in (Kind.INTEGER, Kind.REAL))
     ]
@@ -67,17 +123,9 @@ def _refuse_lost_texts(table: Table) -> None:
         )
 
 
-def _read(table: Table, column: Column, key: str | None) -> tuple[Column, Array]:
-    array, drafted = table[column.name], column.drafted
-    role = column.role
-    if Facet.ROLE in drafted:
-        role = Role.IDENTIFIER if held_back(column.name) or column.name == key else Role.PLAIN
-    if Facet.KIND in drafted:
-        levels, codes = _texts(table, column)
-        plain = Column(name=column.name, kind=Kind.CATEGORY, role=role, domain=Levels(levels, observed=True), drafted=drafted)
-        return plain, codes
-    if Facet.FORMAT in drafted and column.kind is Kind.DATE:
-        array = np.where(column.is_missing(array), MISSING_INTEGER, array // DAY * DAY)
+def _plain(column: Column, role: Role) -> Column:
+    """The column without what was drafted of it."""
+    drafted = column.drafted
     return replace(
         column, role=role,
         missing=() if Facet.MISSING in drafted else column.missing,
@@ -86,20 +134,17 @@ def _read(table: Table, column: Column, key: str | None) -> tuple[Column, Array]
         decimals=None if Facet.DECIMALS in drafted else column.decimals,
         format=None if Facet.FORMAT in drafted else column.format,
         determined_by=None if Facet.DETERMINED in drafted else column.determined_by,
-    ), array  # fmt: skip
+    )  # fmt: skip
 
 
-def _texts(table: Table, column: Column) -> tuple[tuple[str, ...], Array]:
-    """Each cell as its own text, whatever the kind that was drafted for its column."""
-    words = table.strings(column.name)
-    absent = table.missing(column.name)
-    distinct, codes = np.unique(np.where(absent, "", words).astype(str), return_inverse=True)
-    plain, places = np.unique([plain_text(text) for text in distinct.tolist()], return_inverse=True)
-    codes = np.where(absent, -1, places[codes]).astype(np.int32)
-    used = np.unique(codes[codes >= 0])
-    place = np.full(len(plain) + 1, -1, np.int32)
-    place[used] = np.arange(len(used))
-    return tuple(plain[used].tolist()) or ("missing",), place[codes]
+def _texts(rows: Rows, name: str) -> tuple[tuple[str, ...], Array, NDArray[np.int32]]:
+    """Each value of a column as its own text, whatever kind was drafted for it: all texts, the values, and the code of each."""
+    table = rows.distinct([name], MOST).table
+    there = ~table.missing(name)
+    values, first = np.unique(table[name][there], return_index=True)
+    plain = [plain_text(text) for text in table.strings(name)[there][first].tolist()]
+    levels, codes = np.unique(plain, return_inverse=True) if plain else (np.empty(0, str), np.empty(0, np.int64))
+    return tuple(levels.tolist()) or ("missing",), values, codes.astype(np.int32)
 
 
 def plain_text(text: str) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.code_checks import by_value, held_value
 from hushtable.table.code_list import Dependency
 from hushtable.table.columns import CODED, MISSING_CODE, MISSING_INTEGER, Column, Kind, Levels
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+
+PAIRS = 20_000_000
+"""The most pairs of values that are looked at out of memory."""
 
 
 def determined(schema: Schema) -> dict[str, Dependency]:
@@ -58,21 +64,47 @@ def departs(table: Table) -> dict[str, Mask]:
 
     Without a list, rows with another value than the most common one beside theirs.
     """
-    rows = {}
-    for name, by in determined(table.schema).items():
-        column = table.schema[name]
-        known = by if by.codes is not None else most_common(table, name, by.source)
-        due, held = follow(table, column, known), table[name]
-        # Two missing numbers are the same, which NaN is not.
-        rows[name] = np.asarray((due != held) & ~(column.is_missing(due) & column.is_missing(held)), np.bool_)
-    return rows
+    return {name: _departs(table, name, by) for name, by in determined(table.schema).items()}
 
 
-def most_common(table: Table, name: str, source: str) -> Dependency:
-    """The code list that most rows of a table follow. It is read off them, every one."""
+def _departs(table: Table, name: str, by: Dependency, weights: Integers | None = None) -> Mask:
+    column = table.schema[name]
+    known = by if by.codes is not None else most_common(table, name, by.source, weights)
+    due, held = follow(table, column, known), table[name]
+    # Two missing numbers are the same, which NaN is not.
+    return np.asarray((due != held) & ~(column.is_missing(due) & column.is_missing(held)), np.bool_)
+
+
+def departing(rows: Rows) -> dict[str, int]:
+    """For each column that is determined, in how many rows it is not what ``departs`` says.
+
+    Of rows out of memory only where few pairs of values can be: nobody should wait, or fail, for what is only to be known.
+    """
+    if isinstance(rows, Table):
+        return {name: int(own.sum()) for name, own in departs(rows).items()}
+    counts = {}
+    for name, by in determined(rows.schema).items():
+        columns = (by.source, name)
+        if math.prod(_cells(rows.schema[column]) for column in columns) <= PAIRS:
+            pairs = rows.distinct(columns, PAIRS)
+            counts[name] = int(pairs.counts[_departs(pairs.table, name, by, pairs.counts)].sum())
+    return counts
+
+
+def _cells(column: Column) -> float:
+    """How many values a column may have, missing among them."""
+    if column.coded:
+        return len(column.levels) + 1
+    return column.bounds.high - column.bounds.low + 2 if column.kind is Kind.INTEGER else math.inf
+
+
+def most_common(table: Table, name: str, source: str, weights: Integers | None = None) -> Dependency:
+    """The code list that most rows of a table follow, each as often as its weight says. It is read off them, every one."""
     given, firsts = _coded(table, source)
     held, others = _coded(table, name)
-    pairs, counts = np.unique(given * len(others) + held, return_counts=True)
+    pairs, back = np.unique(given * len(others) + held, return_inverse=True)
+    counts = np.zeros(len(pairs), np.int64)
+    np.add.at(counts, back, 1 if weights is None else weights)
     order = np.lexsort((pairs, -counts))
     _, first = np.unique(pairs[order] // len(others), return_index=True)
     best = pairs[order][first]

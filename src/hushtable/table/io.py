@@ -108,6 +108,8 @@ def write(table: Table, path: str | Path) -> None:
         reason = "is a folder, not a file" if path.is_dir() else "cannot be written: the folder does not exist"
         raise InputError(reason, where=path.name)
     frame = _typed(table, path.name) if form == "parquet" else _lines(table)
+    # What has levels is a code for each row here, and a text in the file.
+    picked = "*" if form != "parquet" else ", ".join(_written(table, name) for name in table.schema.names)
     connection = duckdb.connect()
     try:
         with whole_file(path) as partial:
@@ -121,7 +123,7 @@ def write(table: Table, path: str | Path) -> None:
                 # A name with a mark in it must not look like several names of another delimiter, nor like a byte order mark.
                 marked = [f"c{i}" for i, name in enumerate(table.schema.names) if set(name) & set(",;|\t\ufeff")]
                 options += f", FORCE_QUOTE ({', '.join(marked)})" if marked else ""
-            connection.execute(f"COPY (SELECT * FROM released) TO '{target}' ({options})")
+            connection.execute(f"COPY (SELECT {picked} FROM released) TO '{target}' ({options})")
     except duckdb.Error:
         # DuckDB's message may quote the content; ours must not.
         raise InputError("cannot be written: a value is no valid text, or the disk refused", where=path.name) from None
@@ -148,11 +150,13 @@ def _typed(table: Table, where: str) -> pd.DataFrame:
     if alike:
         reason = f"the columns {', '.join(alike)} differ only in capitals, which Parquet readers mix up: write .csv instead"
         raise InputError(reason, where=where)
-    frame = table.frame()
-    for name in table.schema.names:
-        if table.schema[name].coded:
-            frame[name] = pd.Series(table.strings(name), dtype=object)
-    return frame
+    return table.frame()
+
+
+def _written(table: Table, name: str) -> str:
+    """A column in the words of DuckDB."""
+    own = '"' + name.replace('"', '""') + '"'
+    return f"{own}::VARCHAR AS {own}" if table.schema[name].coded else own
 
 
 def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | None = None, least: int = 2) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.synthesize.marginal.junction import JunctionTree
-from hushtable.synthesize.marginal.message_passing import Map, conditioned, gather, scatter
+from hushtable.synthesize.marginal.message_passing import conditioned, gather, scatter, walk
 from hushtable.table.arrays import Floats, Integers, Mask
 
 Group = tuple[str, ...]
@@ -52,44 +52,41 @@ class Propagation:
         self.clique_shapes = [self._shape(clique) for clique in tree.cliques]
         self.clique_ends = np.cumsum([0, *map(math.prod, self.clique_shapes)])
         self._clique_sets = [frozenset(clique) for clique in tree.cliques]
-        self._maps: list[Map] = []
-        self._mapped = 0
+        self._walks: list[int] = []
         self.seats = self._seated()
         self.links = self._linked()
-        self.maps = np.concatenate([*self._maps, np.empty(0, np.int32)])
+        self.walks = np.array(self._walks, np.int64)
         self.walls = self._walled(zeros or {})
 
     def _shape(self, columns: Group) -> tuple[int, ...]:
         return tuple(self.tree.sizes[name] for name in columns)
 
-    def _spread(self, outer: Group, inner: Group) -> Map:
+    def _spread(self, outer: Group, inner: Group) -> Integers:
         """For each cell of an array over ``outer``, its cell in one over ``inner``."""
         shape = [self.tree.sizes[name] if name in inner else 1 for name in outer]
-        cells = np.arange(math.prod(self._shape(inner)), dtype=np.int32).reshape(shape)
+        cells = np.arange(math.prod(self._shape(inner)), dtype=np.int64).reshape(shape)
         return np.broadcast_to(cells, self._shape(outer)).ravel()
 
-    def _map(self, outer: Group, inner: Group) -> int:
-        """Where the map of these two begins."""
-        self._maps.append(self._spread(outer, inner))
-        self._mapped += len(self._maps[-1])
-        return self._mapped - len(self._maps[-1])
+    def _walk(self, outer: Group, inner: Group) -> int:
+        """Where the walk through these two begins."""
+        start = len(self._walks)
+        self._walks += walk(self._shape(outer), [name in inner for name in outer])
+        return start
 
     def _seated(self) -> Integers:
         """For each group, smaller ones first, the smallest group around it or else the smallest clique."""
         seats = []
         sets = [frozenset(group) for group in self.groups]
         for i in sorted(range(len(sets)), key=lambda i: (len(sets[i]), i)):
-            group, cells = self.groups[i], math.prod(self.shapes[i])
+            group = self.groups[i]
             around = [j for j in range(len(sets)) if sets[i] < sets[j]]
             if around:
                 host = min(around, key=lambda j: math.prod(self.shapes[j]))
-                start = self._map(self.groups[host], group)
-                seats.append((self.ends[i], cells, 0, self.ends[host], math.prod(self.shapes[host]), start))
+                seats.append((self.ends[i], 0, self.ends[host], self._walk(self.groups[host], group)))
             else:
                 t = self.clique_of(group)
-                start = self._map(self.tree.cliques[t], group)
-                seats.append((self.ends[i], cells, 1, self.clique_ends[t], math.prod(self.clique_shapes[t]), start))
-        return np.array(seats, np.int64).reshape(-1, 6)
+                seats.append((self.ends[i], 1, self.clique_ends[t], self._walk(self.tree.cliques[t], group)))
+        return np.array(seats, np.int64).reshape(-1, 4)
 
     def _linked(self) -> Integers:
         links = []
@@ -99,11 +96,11 @@ class Propagation:
             rows = math.prod(self._shape(separator))
             added = math.prod(self._shape(clique[len(separator) :]))
             if parent < 0:
-                links.append((self.clique_ends[t], rows, added, 0, 0, 0))
+                links.append((self.clique_ends[t], rows, added, 0, -1))
             else:
-                cells, start = math.prod(self.clique_shapes[parent]), self._map(self.tree.cliques[parent], separator)
-                links.append((self.clique_ends[t], rows, added, self.clique_ends[parent], cells, start))
-        return np.array(links, np.int64).reshape(-1, 6)
+                start = self._walk(self.tree.cliques[parent], separator)
+                links.append((self.clique_ends[t], rows, added, self.clique_ends[parent], start))
+        return np.array(links, np.int64).reshape(-1, 5)
 
     def clique_of(self, columns: Group) -> int:
         """The smallest clique that holds all of these columns."""
@@ -139,9 +136,9 @@ class Propagation:
         table = self.walls.copy()
         for name, cell in (evidence or {}).items():
             self._wall(table, (name,), np.arange(self.tree.sizes[name]) != cell)
-        gather(potentials, self.seats, self.maps, table)
+        gather(potentials, self.seats, self.walks, table)
         joint = np.empty_like(table)
-        norm = conditioned(table, self.links, self.maps, joint)
+        norm = conditioned(table, self.links, self.walks, joint)
         if norm == -math.inf:
             raise InputError("what is asked for has probability zero in this model", where="graphical model")
         return Beliefs(table, joint, norm)
@@ -149,5 +146,5 @@ class Propagation:
     def group_marginals(self, beliefs: Beliefs) -> Floats:
         """The probabilities of the cells of every group."""
         marginals = np.empty(self.ends[-1])
-        scatter(beliefs.joint, self.seats, self.maps, marginals)
+        scatter(beliefs.joint, self.seats, self.walks, marginals)
         return marginals
