@@ -8,6 +8,7 @@ from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.code_checks import by_value, held_value
 from hushtable.table.code_list import Dependency
 from hushtable.table.columns import CODED, MISSING_CODE, MISSING_INTEGER, Column, Kind, Levels
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -53,27 +54,36 @@ def due_cells(parent: Column, child: Column, by: Dependency) -> Integers | None:
     return np.array([child.domain.index.get(text, -1) for text in (*texts, by.index.get("", ""))], np.int64)
 
 
-def departs(table: Table) -> dict[str, Mask]:
+def departs(table: Table, counts: Integers | None = None) -> dict[str, Mask]:
     """For each column that is determined: the rows in which it is not what its code list, or another row, says.
 
-    Without a list, rows with another value than the most common one beside theirs.
+    Without a list, rows with another value than the most common one beside theirs. ``counts`` says how many rows each stands for.
     """
     rows = {}
     for name, by in determined(table.schema).items():
         column = table.schema[name]
-        known = by if by.codes is not None else most_common(table, name, by.source)
+        known = by if by.codes is not None else most_common(table, name, by.source, counts)
         due, held = follow(table, column, known), table[name]
         # Two missing numbers are the same, which NaN is not.
         rows[name] = np.asarray((due != held) & ~(column.is_missing(due) & column.is_missing(held)), np.bool_)
     return rows
 
 
-def most_common(table: Table, name: str, source: str) -> Dependency:
-    """The code list that most rows of a table follow. It is read off them, every one."""
+def departing(rows: Rows) -> dict[str, int]:
+    """For each column that is determined, how many rows depart from what determines it, wherever they are."""
+    found = {}
+    for name, by in determined(rows.schema).items():
+        tuples = rows.distinct((by.source, name), rows.rows)
+        found[name] = int(tuples.counts[departs(tuples.table, tuples.counts)[name]].sum())
+    return found
+
+
+def most_common(table: Table, name: str, source: str, counts: Integers | None = None) -> Dependency:
+    """The code list that most rows of a table follow, of which each stands for so many. It is read off them, every one."""
     given, firsts = _coded(table, source)
     held, others = _coded(table, name)
-    pairs, counts = np.unique(given * len(others) + held, return_counts=True)
-    order = np.lexsort((pairs, -counts))
+    pairs, place = np.unique(given * len(others) + held, return_inverse=True)
+    order = np.lexsort((pairs, -np.bincount(place, counts)))
     _, first = np.unique(pairs[order] // len(others), return_index=True)
     best = pairs[order][first]
     return Dependency(source, tuple(sorted((firsts[pair // len(others)], others[pair % len(others)]) for pair in best.tolist())))
