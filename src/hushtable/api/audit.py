@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from hushtable import __version__
+from hushtable.api.asked import SEARCH, Asking, asked, numbered
 from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.options import plain, recipe_of
 from hushtable.audits import power as power_study
@@ -26,6 +27,7 @@ from hushtable.evidence.finding import Audit, Finding, Subject
 from hushtable.evidence.known import BOTH, attackers, parse_known
 from hushtable.evidence.persons import held_by
 from hushtable.evidence.power import Power
+from hushtable.evidence.sampling import PEOPLE
 from hushtable.evidence.validity import assumed, void
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -33,8 +35,9 @@ from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, today
 from hushtable.pipeline.run import release as run_recipe
-from hushtable.table.arguments import require_options, require_seed, require_tables, several
+from hushtable.table.arguments import require_options, require_rows, require_seed, several
 from hushtable.table.arrays import Integers
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
@@ -56,6 +59,8 @@ class AuditFields(TypedDict, total=False):
     values: bool
     gates: Iterable[str]
     known: str | Iterable[str]
+    people: int | None
+    work: Path | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +90,10 @@ class AuditOptions:
     """Conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
     known: str | Iterable[str] = BOTH
     """What the attacker holds of a person: ``quasi``, ``all``, ``both`` in turn, or the names of columns."""
+    people: int | None = None
+    """How many people are asked of each side, picked at random; by default everybody, or 10,000 where tables are not in memory."""
+    work: Path | None = None
+    """A folder for what does not fit into memory; a temporary one when absent."""
 
     def __post_init__(self) -> None:
         """One text is a list of itself, and a card may be given as plain values."""
@@ -92,6 +101,10 @@ class AuditOptions:
         object.__setattr__(self, "only", several(self.only))
         object.__setattr__(self, "gates", several(self.gates))
         object.__setattr__(self, "known", parse_known(self.known))
+        if isinstance(self.work, str):
+            object.__setattr__(self, "work", Path(self.work))
+        if self.people is not None and self.people < 2:
+            raise InputError(f"at least two people are asked, got {self.people}", where="people")
         if isinstance(self.card, Mapping):
             object.__setattr__(self, "card", Card.from_json(self.card))
 
@@ -116,9 +129,9 @@ class AuditOptions:
 
 
 def audit(
-    train: Table,
-    released: Table | Release,
-    control: Table,
+    train: Rows,
+    released: Rows | Release,
+    control: Rows,
     options: AuditOptions | None = None,
     *,
     progress: Progress = silent,
@@ -139,6 +152,9 @@ def audit(
     what the attacker used. ``gates`` are conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``,
     ``epsilon<=2`` and ``promise=proven``, judged by the card. ``known`` says what the attacker holds of a person: the
     quasi-identifiers, all released columns, some that are named, or (by default) the first two in turn, told apart.
+
+    Of tables that are not in memory ``people`` are picked at random on each side, and the whole release is searched for them; audits
+    that need all of it in memory are left out, each with the reason. With ``people`` that is done with tables in memory too.
     """
     options = AuditOptions.of(options, keywords)
     conditions = [Condition.parse(text) for text in options.gates]
@@ -146,7 +162,7 @@ def audit(
     if isinstance(released, Release):
         recipe = recipe or released.recipe
         card, released = Card.from_json(released.card()), released.table
-    require_tables(train=train, released=released, control=control)
+    require_rows(train=train, released=released, control=control)
     if options.epsilon is not None and recipe is None:
         raise InputError("says what a recipe spends; name the recipe too", where="epsilon")
     if recipe is not None and not isinstance(recipe, Recipe):
@@ -154,23 +170,43 @@ def audit(
     if recipe is not None and card is not None and recipe.recipe != card.recipe:
         raise InputError(f"the release was made by {card.recipe}, not by {recipe.recipe}", where="recipe")
     audits = pick_audits(options.only, options.settings)
-    sides = _identified(train, control, options.person, card)
-    case = Case(sides.train, released, sides.control, None if recipe is None else _generator(recipe, options.epsilon))
-    tried, untried = attackers(case, options.known)
-    case = replace(case, attackers=tried)
+    generator = None if recipe is None else _generator(recipe, options.epsilon)
     efforts = harness.efforts(audits)
-    announce(progress, efforts | (power_study.efforts(efforts) if options.power else {}))
+    sampled = options.people is not None or not all(isinstance(rows, Table) for rows in (train, released, control))
+    left = list[Finding]()
+    if sampled:
+        if options.power:
+            raise InputError("leaks are planted in tables that are in memory, for audits of everybody", where="power")
+        announce(progress, {SEARCH: 20.0} | efforts)
+        key = _key(train, control, options.person, card)
+        asking = Asking(people=options.people or PEOPLE, person=key, seed=options.seed, work=options.work)
+        wholes = {"train": train, "release": released, "control": control}
+        found = asked(wholes, audits, lambda case: attackers(case, options.known)[0], asking, generator, progress)
+        case, audits, left = found.case, found.audits, found.left
+        sides = _Sides(case.train, case.control, found.notes, found.places)
+    else:
+        assert isinstance(train, Table)
+        assert isinstance(released, Table)
+        assert isinstance(control, Table)
+        announce(progress, efforts | (power_study.efforts(efforts) if options.power else {}))
+        sides = _identified(train, control, options.person, card)
+        case = Case(sides.train, released, sides.control, generator)
+        case = replace(case, attackers=attackers(case, options.known)[0])
+    tried, untried = attackers(case, options.known)
     findings = harness.run(case, audits, options.seed, progress)
+    if case.shortlist is not None:
+        findings = [*numbered(findings, case.shortlist.places), *left]
     power = None
     if options.power:
         findings, power = _with_power(case, audits, findings, options.seed, progress)
     reasons = void(case, findings)
+    held = {which: case.people(which).count for which in ("train", "control")}
     promised = None
     if card is not None and any(condition.about_promise for condition in conditions):
         promised = Promised.of(card.guarantee(), released.schema.quasi)
     return AuditReport(
         findings=findings,
-        rows={name: table.rows for name, table in case.tables.items()},
+        rows=case.totals,
         title=train.schema.title,
         card=card,
         records=_records(case, findings, sides.places, values=options.values),
@@ -188,9 +224,10 @@ def audit(
             untried=untried,
         ),
         assumed=[*sides.notes, *assumed(case)],
-        causes=causes(case, findings, None if card is None else card.stated),
-        examples=released_examples(case),
-        people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
+        causes=[] if sampled else causes(case, findings, None if card is None else card.stated),
+        examples=() if sampled else released_examples(case),
+        people={} if case.train.persons is None else held,
+        asked=held if sampled else {},
     )
 
 
@@ -206,10 +243,15 @@ class _Sides:
     """The places of these training rows in the table that was given, where some were left out."""
 
 
+def _key(train: Rows, control: Rows, person: str | None, card: Card | None) -> str | None:
+    """The column that identifies persons, as asked, or as the card says."""
+    known = any(isinstance(rows, Table) and rows.persons is not None for rows in (train, control))
+    return person if card is None or person is not None or known else card.stated.unit.by
+
+
 def _identified(train: Table, control: Table, person: str | None, card: Card | None) -> _Sides:
     """The tables with persons identified as asked, or as the card says."""
-    known = train.persons is not None or control.persons is not None
-    key = person if card is None or person is not None or known else card.stated.unit.by
+    key = _key(train, control, person, card)
     if key is None:
         return _Sides(train, control)
     if person is None and not (key in train.schema and key in control.schema):

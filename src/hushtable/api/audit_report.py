@@ -16,6 +16,7 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.groups import Groups
 from hushtable.evidence.power import Power
 from hushtable.evidence.records import Record, Tail
+from hushtable.evidence.sampling import would_be_seen
 from hushtable.evidence.verdict import Cause, Evidence, alarms, of_risk
 from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
@@ -100,6 +101,13 @@ class AuditReport(Shown):
     """Some released rows with free text, to be read by eye; none whose text a person wrote. Empty where the release has no text."""
     people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    """How many people of each side were asked, picked at random; empty where everybody was."""
+
+    @property
+    def sampled(self) -> str:
+        """How many people were asked of how many, and what would have been seen; empty where everybody was."""
+        return would_be_seen(self.asked, self.rows) if self.asked else ""
 
     @cached_property
     def alarms(self) -> list[Finding]:
@@ -179,6 +187,8 @@ class AuditReport(Shown):
             "made": self.run.to_json(),
             "rows": dict(self.rows),
             "people": dict(self.people),
+            "asked": dict(self.asked),
+            "sampled": self.sampled,
             "card": None if self.card is None else self.card.to_json(),
             "void": list(self.void),
             "assumed": list(self.assumed),
@@ -215,6 +225,7 @@ class AuditReport(Shown):
             assumed=lenient.texts(plain.get("assumed")),
             causes=[Cause.from_json(one) for one in lenient.mappings(plain.get("causes"))],
             people=_counts(plain.get("people")),
+            asked=_counts(plain.get("asked")),
             examples=[
                 {name: None if value is None else lenient.text(value) for name, value in one.items()}
                 for one in lenient.mappings(plain.get("examples"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import overload
@@ -38,7 +39,7 @@ def read_release(path: str | Path, schema: Schema, compute: Compute | None = Non
             rows = rows.whole("a release as one table")
         return _reread(rows, data_file(path), schema, compute), Card.from_json(load_card(path))
     # A domain that was read off other rows does not bind a release, but says what its cells stand for.
-    return _reread(io.read(path, _present(path, schema).undrafted(), generalized=True), path, schema), None
+    return _reread(io.read(path, present(path, schema, io.column_names(path)).undrafted(), generalized=True), path, schema), None
 
 
 def _reread(released: Rows, path: Path, schema: Schema, compute: Compute | None = None) -> Rows:
@@ -59,15 +60,14 @@ def _reread(released: Rows, path: Path, schema: Schema, compute: Compute | None 
     return released.with_columns(*((again.schema[name], again[name]) for name in names))
 
 
-def _present(path: Path, schema: Schema) -> Schema:
-    """The part of a schema that a foreign file has, and what else it has as texts; it must have some of the schema.
+def present(path: str | Path, schema: Schema, names: Sequence[str]) -> Schema:
+    """The part of a schema that foreign files with these columns have, and what else they have as texts; they must share some.
 
     An identifier is read as it is written: it may have been replaced by something else.
     """
-    names = io.column_names(path)
     shared = [schema[name] for name in schema.names if name in names]
     if not shared:
-        raise InputError(Fault(path.name, f"has none of the columns of the schema: {', '.join(schema.names)}"))
+        raise InputError(Fault(Path(path).name, f"has none of the columns of the schema: {', '.join(schema.names)}"))
     as_written = [Column(name=c.name, kind=Kind.KEY, role=c.role) if c.role is Role.IDENTIFIER else c for c in shared]
     more = [Column(name=name, kind=Kind.TEXT) for name in dict.fromkeys(names) if name and name not in schema]
     return replace(schema, columns=(*as_written, *more))

@@ -11,6 +11,7 @@ import numpy as np
 from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
+from hushtable.evidence.looks import Equal, Look
 from hushtable.evidence.pool import Pool, fewest, standing
 from hushtable.evidence.verdict import LEVEL
 from hushtable.table.arrays import Floats, Mask
@@ -18,6 +19,7 @@ from hushtable.table.arrays import Floats, Mask
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
 
+SIDES = ("train", "control")
 RESERVED, IN_PART = 0.66, 0.03
 """The part of the error that is reserved for this test: with as many control as training people five copies raise an alarm.
 
@@ -38,11 +40,17 @@ class ExposedRecords(Audit):
 
     by_knowledge = True
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The rows that equal somebody's."""
+        return [Equal(case.columns)]
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding; no distance is computed."""
         ids, pool = case.row_ids(), Pool.of(case)
         everyone = np.concatenate([ids["train"], ids["control"]])
-        alone = pool.alone(everyone)
+        # Among all people, of whom these may be a part.
+        everywhere = [sum(case.occurrences(side, where, case.columns) for where in SIDES) for side in SIDES]
+        alone = pool.alone(everyone) & (np.concatenate(everywhere) == np.bincount(everyone)[everyone])
         exposed, released = pool.people.any(alone), np.where(alone, standing(everyone, ids["release"]), -1)
         name, n = "exposed records", pool.train.count
         if not exposed[:n].any() or not exposed[n:].any():

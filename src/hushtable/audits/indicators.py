@@ -6,7 +6,7 @@ Each number stands beside the same number for control rows, which the release wa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,8 +15,10 @@ from hushtable.audits.nearness import densities
 from hushtable.errors import InputError
 from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import Rate, clopper_pearson
+from hushtable.evidence.copies import Copies
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.known import ALL, QUASI, Known
+from hushtable.evidence.looks import Copied, Equal, Look
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Role
 
@@ -51,20 +53,24 @@ class IdenticalMatches(Audit):
     level: float = LEVEL
     """Confidence of the intervals."""
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """Equal rows: of the people who are asked, and of all."""
+        sets = [columns for columns, _ in self._split(case)]
+        return [Copied(case.compared), *(Equal(columns) for columns in (*sets, *([] if case.limited else [case.columns])))]
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding on the release, one for each set of columns; no distance is computed."""
         if case.limited:
             return list(self._parts(case))
-        ids = case.row_ids()
-        copied = np.isin(ids["release"], ids["train"])
-        chance = np.isin(ids["control"], ids["train"])
-        share, fresh = (_share(hit, n, self.level) for hit, n in zip((copied, chance), worth(case), strict=True))
-        by_rows, fresh_by_rows = (_share(hit, len(hit), self.level) for hit in (copied, chance))
+        found, rows = _equal(case), case.totals
+        hits = (found.released, rows["release"]), (found.fresh, rows["control"])
+        share, fresh = (_share(hit / n, size, self.level) for (hit, n), size in zip(hits, worth(case), strict=True))
+        by_rows, fresh_by_rows = (_share(hit / n, n, self.level) for hit, n in hits)
         return [
             Finding(
                 name="identical match share",
                 value=share.value, low=share.low, high=share.high, baseline=fresh.value, baseline_bad=fresh.high,
-                better=Better.LOWER, subject=Subject.PRIVACY, n=len(copied),
+                better=Better.LOWER, subject=Subject.PRIVACY, n=rows["release"],
                 note=_verdict(
                     share.low > fresh.high,
                     by_rows.low > fresh_by_rows.high,
@@ -79,33 +85,59 @@ class IdenticalMatches(Audit):
                     does="finds it unchanged in the release", known=ALL,
                 ),
             ),
+            *self._all(case),
             *self._parts(case),
         ]  # fmt: skip
 
+    def _all(self, case: Case) -> Iterator[Finding]:
+        """The same of all rows, where a part of the people was asked and each row is a person."""
+        if case.shortlist is None or case.train.persons is not None:
+            return
+        found, rows = _equal(case), case.totals
+        hits = [np.arange(rows[side]) < hit for side, hit in (("train", found.train), ("control", found.control))]
+        nobody = [np.broadcast_to(np.int64(-1), rows[side]) for side in ("train", "control")]
+        everybody = Scenario(
+            name="published verbatim", scope="all rows", risk=Risk.SINGLING_OUT, knows=f"knows {case.holding}",
+            does="finds it unchanged in the release", known=ALL,
+        )  # fmt: skip
+        yield replace(judge(Trace(hits[0], hits[1], nobody[0], nobody[1]), everybody, level=self.level, naive=None), trace=None)
+
     def _parts(self, case: Case) -> Iterator[Finding]:
         """Rows copied in part: the quasi-identifiers, and all other columns."""
+        for columns, scenario in self._split(case):
+            yield self._published(case, columns, scenario)
+
+    def _split(self, case: Case) -> Iterator[tuple[tuple[str, ...], Scenario]]:
         schema, does = case.train.schema, "finds exactly these values in a released row"
         quasi = Known(QUASI, tuple(n for n in case.compared if schema[n].role is Role.QUASI))
         known = case.known if case.limited and case.known else quasi
         rest = tuple(n for n in case.compared if n not in quasi.columns)
         apart = len(quasi.columns) > 1 and len(rest) > 1
         if case.limited or (apart and case.known is None):
-            scope = "quasi columns" if known.label == QUASI else known.label
-            part = Scenario(
-                name="published in part",
-                scope=scope,
-                risk=Risk.SINGLING_OUT,
-                knows=f"knows {known.noun}",
-                does=does,
-                known=known.label,
+            yield (
+                known.columns,
+                Scenario(
+                    name="published in part",
+                    scope="quasi columns" if known.label == QUASI else known.label,
+                    risk=Risk.SINGLING_OUT,
+                    knows=f"knows {known.noun}",
+                    does=does,
+                    known=known.label,
+                ),
             )
-            yield self._published(case, known.columns, part)
         if apart and not case.limited:
             knows = "knows everything about a person but the quasi-identifiers"
-            part = Scenario(
-                name="published in part", scope="all but quasi columns", risk=Risk.SINGLING_OUT, knows=knows, does=does, known=ALL
+            yield (
+                rest,
+                Scenario(
+                    name="published in part",
+                    scope="all but quasi columns",
+                    risk=Risk.SINGLING_OUT,
+                    knows=knows,
+                    does=does,
+                    known=ALL,
+                ),
             )
-            yield self._published(case, rest, part)
 
     def _published(self, case: Case, columns: Sequence[str], scenario: Scenario) -> Finding:
         ids = case.row_ids(columns)
@@ -131,6 +163,8 @@ class ClosestRecord(Audit):
     closer released rows by alpha times the number of training rows: it may be negative, and grows with the release.
     Rows are counted, since it is not known who holds a released one; where people hold several, intervals are those of ``worth``.
     """
+
+    unlisted = "compares every released row with every training row, and near-matches asks the same of people"
 
     alpha: float = 0.02
     """The quantile that calls a distance suspiciously small."""
@@ -170,7 +204,7 @@ class ClosestRecord(Audit):
             return uncomputed(name, len(release), reason, scope=scope)
         draws = _resampled(release, control, place, worth, self.bootstrap, rng)
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
-        exact = _share(release <= threshold, worth[0], self.level)
+        exact = _share(close, worth[0], self.level)
         excess = (close - chance) / (1 - chance)
         value = max(excess, 0.0)
         # Below zero there is no excess, but the interval still says how much the errors could have hidden, and is never a point.
@@ -228,12 +262,22 @@ def worth(case: Case) -> Worth:
     Who holds released rows is not known: they are taken to be held as training rows are.
     """
     ours, others = case.sides
-    return case.release.rows * (ours.independent / ours.rows), others.independent
+    rows = case.totals
+    return rows["release"] * (ours.independent / ours.rows), others.independent * (rows["control"] / others.rows)
 
 
-def _share(hit: Mask, worth: float, level: float) -> Rate:
+def _equal(case: Case) -> Copies:
+    """How many rows of each table equal rows of another."""
+    if case.shortlist is not None and case.shortlist.copies is not None:
+        return case.shortlist.copies
+    ids = case.row_ids()
+    pairs = (("release", "train"), ("control", "train"), ("train", "release"), ("control", "release"))
+    return Copies(*(int(np.isin(ids[one], ids[other]).sum()) for one, other in pairs))
+
+
+def _share(value: float, worth: float, level: float) -> Rate:
     """A share of rows, with the exact interval of so many independent ones."""
-    value, trials = float(hit.mean()), round(worth)
+    trials = round(worth)
     exact = clopper_pearson(round(value * trials), trials, level)
     return Rate(value, min(exact.low, value), max(exact.high, value))
 

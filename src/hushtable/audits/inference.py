@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.finding import Finding, Risk, uncomputed
+from hushtable.evidence.looks import Look, Nearest, Without
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
@@ -42,13 +43,23 @@ class Inference(Attack):
         """The tolerance is a share."""
         check_knobs(self, tolerance=(0 <= self.tolerance < 1, "must lie in [0, 1)"))
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The rows nearest to everybody in what is known of them, and how often a released value is right."""
+        found = list[Look]()
+        named, _ = secrets(case, self.secrets or case.compared, "inference")
+        for name in named:
+            found.append(Secret.look(case, name, self.tolerance))
+            found += [
+                Without(case.columns) if known.label == EVERYTHING else Nearest(known.columns)
+                for known in self._known(case, name, named)
+            ]
+        return found
+
     def ways(self, case: Case, rng: np.random.Generator) -> Iterator[Way | Finding]:
         """One for each secret and set of known columns."""
-        sets = [] if case.limited else column_sets(case, self.known, "known")
         named, refused = secrets(case, self.secrets or case.compared, "inference")
         # Once is enough: who holds fewer columns cannot guess it either.
         yield from () if case.limited else refused
-        sensitive = [n for n in named if self.secrets or case.train.schema[n].role in (Role.SECRET, Role.TARGET)]
         for name in named:
             secret = Secret.of(case, name, self.tolerance)
             reason = "there is no other column to guess it from" if len(case.compared) < 2 else ""
@@ -58,9 +69,18 @@ class Inference(Attack):
             if reason:
                 yield uncomputed("inference", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
-            for known in knowledge(case, name, sets):
-                if known.label == EVERYTHING or name in sensitive or (not sensitive and (case.limited or known.columns in sets)):
-                    yield self._guess(case, secret, known)
+            for known in self._known(case, name, named):
+                yield self._guess(case, secret, known)
+
+    def _known(self, case: Case, name: str, named: Sequence[str]) -> list[Knowledge]:
+        """What the column is guessed from."""
+        sets = [] if case.limited else column_sets(case, self.known, "known")
+        sensitive = [n for n in named if self.secrets or case.train.schema[n].role in (Role.SECRET, Role.TARGET)]
+        return [
+            known
+            for known in knowledge(case, name, sets)
+            if known.label == EVERYTHING or name in sensitive or (not sensitive and (case.limited or known.columns in sets))
+        ]
 
     def _guess(self, case: Case, secret: Secret, known: Knowledge) -> Way:
         def strike(which: str) -> Strike:

@@ -11,9 +11,10 @@ import numpy as np
 from hushtable.errors import Fault, InputError
 from hushtable.evidence import known as knowledge_of
 from hushtable.evidence.finding import Finding, Risk, uncomputed
+from hushtable.evidence.looks import Offered, accepted, right
+from hushtable.evidence.reading import alike
 from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import FREE, NUMBERS, Bounds, Column, Kind, Levels, Role
-from hushtable.table.table import Table
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
@@ -38,15 +39,23 @@ class Secret:
     """Of each released row, a generalized cell read as a value drawn from it."""
     share: float
     margin: float
+    counted: dict[str, Floats] | None = None
+    """For each person the share of all released values that is right, where these are not all in memory."""
+
+    @classmethod
+    def look(cls, case: Case, name: str, tolerance: float) -> Offered:
+        """What is counted of a release that is larger than memory."""
+        column = case.train.schema[name]
+        number = column.kind in NUMBERS and column.kind is not Kind.DATE
+        margin = DATE_TOLERANCE * case.encoding((name,)).ranges[name] if column.kind is Kind.DATE else 0.0
+        return Offered(name, tolerance if number else 0.0, margin)
 
     @classmethod
     def of(cls, case: Case, name: str, tolerance: float) -> Secret:
         """The column as a secret of this case; ``tolerance`` is the share by which a number may be missed."""
-        column = case.train.schema[name]
-        train, control, offered = _comparable([case.train, case.control, case.ordinary()], name)
-        number = column.kind in NUMBERS and column.kind is not Kind.DATE
-        margin = DATE_TOLERANCE * case.encoding((name,)).ranges[name] if column.kind is Kind.DATE else 0.0
-        return cls(name, {"train": train, "control": control}, offered, tolerance if number else 0.0, margin)
+        look = cls.look(case, name, tolerance)
+        train, control, offered = alike([case.train, case.control, case.ordinary()], name)
+        return cls(name, {"train": train, "control": control}, offered, look.share, look.margin, case.offered(look))
 
     @property
     def constant(self) -> bool:
@@ -60,10 +69,10 @@ class Secret:
 
     def blind(self, which: str) -> Floats:
         """For each person the chance that the value of a random released row is right."""
-        low, high = self._accepted(which)
+        if self.counted is not None:
+            return self.counted[which]
         values = np.sort(self.offered[~np.isnan(self.offered)])
-        count = np.searchsorted(values, high, side="right") - np.searchsorted(values, low, side="left")
-        return np.where(np.isnan(low), len(self.offered) - len(values), count) / len(self.offered)
+        return right(values, len(self.offered) - len(values), *self._accepted(which)) / len(self.offered)
 
     def best_constant(self) -> float:
         """The share of training rows for which the best one guess for all is right."""
@@ -74,9 +83,7 @@ class Secret:
 
     def _accepted(self, which: str) -> tuple[Floats, Floats]:
         """The least and the greatest guess that is right: one rule for scoring and for counting by sorting."""
-        truth = self.truth[which]
-        reach = self.share * np.abs(truth) + self.margin
-        return truth - reach, truth + reach
+        return accepted(self.truth[which], self.share, self.margin)
 
 
 @dataclass(frozen=True)
@@ -178,17 +185,6 @@ def _refusal(case: Case, name: str) -> str:
     if column.generalized or case.control.schema[name].generalized:
         return "is generalized in the original rows, so the true value is not known"
     return ""
-
-
-def _comparable(tables: Sequence[Table], name: str) -> list[Floats]:
-    if tables[0].schema[name].numeric:
-        return [table.floats(name) for table in tables]
-    index: dict[str, float] = {}
-    columns = []
-    for table in tables:
-        own = [index.setdefault(word, float(len(index))) for word in table.words(name)]
-        columns.append(np.array([*own, np.nan])[table[name].astype(np.int64)])
-    return columns
 
 
 def _varies(column: Column) -> bool:

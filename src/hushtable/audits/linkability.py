@@ -13,6 +13,7 @@ from hushtable.audits.inference_targets import column_sets, listed
 from hushtable.errors import InputError
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.finding import Finding, Risk, uncomputed
+from hushtable.evidence.looks import Look, Nearest
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
@@ -50,22 +51,31 @@ class Linkability(Attack):
             known=(all(item.count("|") <= 1 for item in self.known), "each has at most one | between two sources"),
         )
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The rows nearest to everybody in either half of each split."""
+        if len(case.columns) < 2:
+            return []
+        return [Nearest(half, self._counts(case)[-1]) for split in self._splits(case, rng).values() for half in split]
+
     def ways(self, case: Case, rng: np.random.Generator) -> Iterator[Way | Finding]:
         """One for each split and number of neighbours."""
         if len(case.columns) < 2:
             reason = "linking two sources takes at least two columns, and there is one"
             yield uncomputed("linkability", case.train.rows, reason, risk=Risk.LINKABILITY)
             return
-        # Two sets of more than half of the released rows always meet, and show nothing.
-        counts = sorted({min(k, case.release.rows // 2) for k in self.neighbours})
+        counts, rows = self._counts(case), case.totals["release"]
         for label, split in self._splits(case, rng).items():
             for k in counts:
                 yield Way(
                     "linkability", Risk.LINKABILITY,
                     f"holds {listed(split[0])} in one source and {listed(split[1])} in another", "links the two",
-                    partial(_strike, case, split, k, counts[-1]), meeting_chance(k, case.release.rows),
+                    partial(_strike, case, split, k, counts[-1]), meeting_chance(k, rows),
                     f"{label}, k={k}", partial(_describe, split),
                 )  # fmt: skip
+
+    def _counts(self, case: Case) -> list[int]:
+        """How many rows each source may name: two sets of more than half of the released rows always meet, and show nothing."""
+        return sorted({min(k, case.totals["release"] // 2) for k in self.neighbours})
 
     def _splits(self, case: Case, rng: np.random.Generator) -> dict[str, Split]:
         """The splits by name, none of them twice."""

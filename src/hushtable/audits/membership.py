@@ -20,6 +20,7 @@ from hushtable.evidence import roc
 from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.looks import Look, Nearest
 from hushtable.evidence.neighbours.search import Neighbours, search
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Mask
@@ -174,7 +175,7 @@ class Halves:
         people = case.people("control")
         order, half = rng.permutation(people.count), people.count // 2
         reference, tested = (np.sort(people.rows_of(part)) for part in (order[:half], order[half:]))
-        return cls(case, reference, tested, min(k, case.release.rows))
+        return cls(case, reference, tested, min(k, case.totals["release"]))
 
     def near(self, which: str) -> Neighbours:
         """The released rows nearest to each training or control row."""
@@ -249,8 +250,12 @@ class Membership(ScoreAttack):
             dimensions=(self.dimensions >= 1, "must be at least 1"),
         )
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The nearest rows of everybody."""
+        return [Nearest(case.columns, min(self.neighbours, case.totals["release"]))]
+
     def scores(self, case: Case, rng: np.random.Generator) -> Iterator[Scores | Finding]:
-        """All of them, on one choice of the reference."""
+        """All of them, on one choice of the reference; without densities where the release is larger than memory."""
         halves = Halves.of(case, rng, self.neighbours)
         ours, others = halves.near("train"), halves.near("control")
         everybody = np.arange(case.train.rows), np.arange(case.control.rows)
@@ -267,8 +272,8 @@ class Membership(ScoreAttack):
                 train=-ours.distance.mean(axis=1), control=-others.distance.mean(axis=1),
             )  # fmt: skip
         yield _calibrated(halves)
-        if case.limited:
-            # Densities of a few columns say what distances in them say.
+        if case.limited or case.shortlist is not None:
+            # Densities of a few columns say what distances in them say; and they are of all released rows.
             return
         clouds = Clouds.of(halves, self.dimensions)
         if clouds.flat:

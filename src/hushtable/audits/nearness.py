@@ -21,6 +21,7 @@ from hushtable.evidence import roc
 from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import fisher, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
+from hushtable.evidence.looks import Look, Nearest
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Floats, Integers
 
@@ -47,6 +48,10 @@ class NearMatches(Audit):
     def __post_init__(self) -> None:
         """Shares in order."""
         check_shares(self.shares, "NearMatches")
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The nearest row of everybody."""
+        return [Nearest(case.columns, values=True)]
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding, at the threshold with the surest excess, and the distributions for a plot."""
@@ -81,6 +86,10 @@ class DistanceRatio(Audit):
     def __post_init__(self) -> None:
         """Shares in order."""
         check_shares(self.shares, "DistanceRatio")
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The two nearest rows of everybody."""
+        return [Nearest(case.columns, 2, values=True)]
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding, at the threshold with the surest excess."""

@@ -10,6 +10,7 @@ import numpy as np
 from hushtable.audits.nearness import EQUALLY_FAR, LowScoreAttack, check_shares, excess_of_low, nearest_distances
 from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace
+from hushtable.evidence.looks import Look, Nearest
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
@@ -26,7 +27,8 @@ class Reconstruction(Audit):
     exceeds the second most; interval, bands and test hold for the whole curve (see ``nearness``).
     ``mutual nearest`` counts pairs: a person and their nearest released row, to which nobody else, in the table or outside,
     is nearer. Both ask every person the same question, so they need no tables of one size. The means and variances of the
-    distances from released rows to training rows, and the number of released rows within the threshold, are in ``detail``.
+    distances from released rows to training rows, and the number of released rows within the threshold, are in ``detail``
+    where the whole release is in memory.
     """
 
     by_knowledge = True
@@ -37,6 +39,10 @@ class Reconstruction(Audit):
     def __post_init__(self) -> None:
         """Shares in order."""
         check_shares(self.shares, "Reconstruction")
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The nearest row of everybody: only such a row can be a partner."""
+        return [Nearest(case.columns, values=True)]
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """Two findings."""
@@ -52,12 +58,13 @@ class Reconstruction(Audit):
         finding = excess_of_low(nearest_distances(case), self.shares, attack)
         if finding.value is None:
             return finding
-        back = case.nearest("release", "train").distance[:, 0]
-        detail = {
-            **{key: value for key, value in finding.detail.items() if key != "curve"}, **finding.detail["curve"],
-            "released_mean": float(back.mean()), "released_variance": float(back.var()),
-            "released_within": int((back <= finding.detail["threshold"]).sum()),
-        }  # fmt: skip
+        detail = {**{key: value for key, value in finding.detail.items() if key != "curve"}, **finding.detail["curve"]}
+        if case.shortlist is None:
+            back = case.nearest("release", "train").distance[:, 0]
+            detail |= {
+                "released_mean": float(back.mean()), "released_variance": float(back.var()),
+                "released_within": int((back <= finding.detail["threshold"]).sum()),
+            }  # fmt: skip
         return replace(finding, detail=detail)
 
     def _pairs(self, case: Case) -> Finding:

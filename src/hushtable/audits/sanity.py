@@ -10,6 +10,8 @@ import numpy as np
 from hushtable.evidence.attack import LEVEL, of_hundred
 from hushtable.evidence.confidence import binomial_tail, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.looks import Equal, Look
+from hushtable.table.arrays import Mask
 from hushtable.table.columns import FREE, Role
 from hushtable.table.table import Table
 from hushtable.table.words import text_columns
@@ -32,13 +34,15 @@ class ControlSeen(Audit):
     level: float = LEVEL
     """Confidence of the interval and of the warning."""
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """The rows that equal a control row."""
+        return [Equal(case.columns)]
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding; no distance is computed."""
-        ids = case.row_ids()
-        size = min(case.release.rows, case.train.rows)
-        release, train = (rng.permutation(ids[which])[:size] for which in ("release", "train"))
+        size = min(case.totals[which] for which in ("release", "train"))
         people = case.people("control")
-        here, there = (people.any(np.isin(ids["control"], rows)) for rows in (release, train))
+        here, there = (people.any(_found(case, which, size, rng)) for which in ("release", "train"))
         only, other = int((here & ~there).sum()), int((there & ~here).sum())
         p = binomial_tail(only, only + other)
         share, fresh = (clopper_pearson(int(hit.sum()), len(hit), self.level) for hit in (here, there))
@@ -60,14 +64,30 @@ class ControlSeen(Audit):
         ]  # fmt: skip
 
 
+def _found(case: Case, which: str, size: int, rng: np.random.Generator) -> Mask:
+    """Which control rows are among so many rows of a table, picked at random."""
+    ids = case.row_ids()
+    if case.shortlist is None:
+        return np.isin(ids["control"], rng.permutation(ids[which])[:size])
+    # The same, without the rows: of each different row as many are picked as the hypergeometric distribution says.
+    _, first, place = np.unique(ids["control"], return_index=True, return_inverse=True)
+    counts = case.occurrences("control", which, case.columns)[first]
+    rest = case.totals[which] - int(counts.sum())
+    return (rng.multivariate_hypergeometric([*counts, rest], size, method="marginals")[:-1] > 0)[place]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Coverage(Audit):
     """Which columns the attacks compare, and which they cannot: every finding is about the compared columns alone."""
 
     sanity: ClassVar[bool] = True
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """None at all."""
+        return []
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """One finding; names of columns and numbers of rows only."""
+        """One finding; names of columns and numbers of rows only. Of a part of the rows no column is known to be constant."""
         schema, compared = case.train.schema, case.columns
         texts = [column.name for column in text_columns(schema, case.release.schema)]
         names = {
@@ -80,12 +100,13 @@ class Coverage(Audit):
             ],
             "read by the attacks on texts alone": texts,
             "in the release only": [n for n in case.release.schema.names if n not in schema],
-            "constant in the training rows": [n for n in compared if _constant(case.train, n)],
-            "constant in the release": [n for n in compared if _constant(case.release, n)],
         }
+        if case.shortlist is None:
+            names["constant in the training rows"] = [n for n in compared if _constant(case.train, n)]
+            names["constant in the release"] = [n for n in compared if _constant(case.release, n)]
         remarks = [f"{what}: {', '.join(which)}" for what, which in names.items() if which and what != "compared"]
         alone = f"only {compared[0]} is shared, so no attack can combine columns" if len(compared) == 1 else ""
-        rows = {which: table.rows for which, table in case.tables.items()}
+        rows = case.totals
         sizes = ", ".join(f"{count:,} {which} rows{self._held(case, which)}" for which, count in rows.items())
         parts = [f"{len(compared)} of {len(schema)} columns are compared over {sizes}", *([alone] if alone else []), *remarks]
         return [
@@ -98,6 +119,8 @@ class Coverage(Audit):
     @staticmethod
     def _held(case: Case, which: str) -> str:
         """By how many people, where it is known who holds which rows."""
+        if case.shortlist is not None:
+            return "" if which == "release" else f" (of which {case.people(which).count:,} people were asked)"
         if case.tables[which].persons is None:
             return ""
         return f" of {case.people(which).count:,} people"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ import numpy as np
 from hushtable.evidence.attack import LEVEL
 from hushtable.evidence.confidence import Rate, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
+from hushtable.evidence.looks import Equal, Look
+from hushtable.evidence.pool import standing
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Role
 
@@ -38,28 +41,28 @@ class UniqueMatches(Audit):
     level: float = LEVEL
     """Confidence of the intervals."""
 
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look]:
+        """Rows that are equal, in all columns and in the quasi-identifiers."""
+        return [Equal(columns) for columns in (case.compared, tuple(_quasi(case))) if columns]
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """Three findings; no distance is computed."""
         return [self._exact(case), *self._apparent(case)]
 
     def _exact(self, case: Case) -> Finding:
-        ids = case.row_ids(case.compared)
-        released = np.isin(ids["train"], ids["release"]), np.isin(ids["control"], ids["release"])
-        hits = [unique & held for unique, held in zip(_unique(case, ids), released, strict=True)]
+        released = (case.occurrences(which, "release", case.compared) > 0 for which in ("train", "control"))
+        hits = [unique & held for unique, held in zip(_unique(case, case.compared), released, strict=True)]
         return self._shares(case, EXACT, hits, "have a row that nobody else has and that stands in the release unchanged")
 
     def _apparent(self, case: Case) -> list[Finding]:
-        schema = case.train.schema
-        quasi = [name for name in case.compared if schema[name].role is Role.QUASI]
+        quasi = _quasi(case)
         if not quasi:
             reason = "the schema names no quasi-identifiers that were released"
             return [uncomputed(name, 0, reason) for name in (APPARENT, REAL)]
         ids = case.row_ids(quasi)
-        rows, first, count = np.unique(ids["release"], return_index=True, return_counts=True)
-        place = {which: np.minimum(np.searchsorted(rows, ids[which]), len(rows) - 1) for which in ("train", "control")}
-        found = {which: (rows[at] == ids[which]) & (count[at] == 1) for which, at in place.items()}
-        hits = [unique & one for unique, one in zip(_unique(case, ids), found.values(), strict=True)]
-        partner = [first[at] for at in place.values()]
+        found = (case.occurrences(which, "release", quasi) == 1 for which in ("train", "control"))
+        hits = [unique & one for unique, one in zip(_unique(case, quasi), found, strict=True)]
+        partner = [standing(ids[which], ids["release"]) for which in ("train", "control")]
         words = "seem to be found, being alone with their quasi-identifiers, which one released row has"
         rest = [name for name in case.compared if name not in quasi]
         return [self._shares(case, APPARENT, hits, words), self._real(case, hits, partner, rest)]
@@ -106,9 +109,17 @@ class UniqueMatches(Audit):
         )  # fmt: skip
 
 
-def _unique(case: Case, ids: dict[str, Integers]) -> tuple[Mask, Mask]:
+def _quasi(case: Case) -> list[str]:
+    return [name for name in case.compared if case.train.schema[name].role is Role.QUASI]
+
+
+def _unique(case: Case, columns: Sequence[str]) -> tuple[Mask, Mask]:
     """Training rows that no other training person has, and control rows that no training person has."""
-    return case.people("train").alone(ids["train"]), ~np.isin(ids["control"], ids["train"])
+    ids, people = case.row_ids(columns)["train"], case.people("train")
+    # Alone among these people, who may be a part of all: then no others have it if all that have it are their own.
+    own = np.bincount(ids)[ids]
+    alone = people.alone(ids) & (case.occurrences("train", "train", columns) == own)
+    return alone, case.occurrences("control", "train", columns) == 0
 
 
 def _agreement(case: Case, which: str, hit: Mask, partner: Integers, columns: list[str]) -> Floats:

@@ -13,14 +13,19 @@ from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import (
     AuditSeed,
     Encoding,
+    Engine,
     Header,
     Json,
+    Memory,
     Names,
     OnlyAudits,
     PageFormats,
     Person,
     Released,
     Trust,
+    Workers,
+    WorkFolder,
+    compute_of,
     formats_of,
     settings_of,
 )
@@ -32,7 +37,9 @@ if TYPE_CHECKING:
 
 
 def audit(
-    train: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
+    train: Annotated[
+        Path, typer.Option(help="The rows the release was made from: a file, a folder or a pattern of several.", show_default=False)
+    ],
     released: Released,
     control: Annotated[
         Path, typer.Option(help="Rows of the same kind that the release never saw ('hush release --hold-out').", show_default=False)
@@ -48,6 +55,14 @@ def audit(
     trust: Trust = False,
     epsilon: Annotated[float | None, typer.Option(help="The budget that recipe spends.", show_default=False)] = None,
     power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
+    people: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="How many people of each side are asked, picked at random.",
+            show_default="everybody; 10,000 where the tables do not fit into memory",
+        ),
+    ] = None,
     known: Annotated[
         str, typer.Option(help="What the attacker holds of a person: quasi, all, both in turn, or columns with commas.")
     ] = "both",
@@ -63,21 +78,27 @@ def audit(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workers: Workers = None,
+    work: WorkFolder = None,
     as_json: Json = False,
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.read_sides import read_sides, training_schema
+    from hushtable.api.open_sides import Paths, open_sides
+    from hushtable.api.read_sides import training_schema
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    rows, others = read_sides(train, control, training_schema(schema_file), "--train", Layout.of(header, names, encoding))
-    seen, card = ht.read_release(released, rows.schema)
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
     with progress("audit") as update:
+        sides = open_sides(Paths(train, released, control), training_schema(schema_file), compute, layout, update)
+        assert sides.control is not None
         report = ht.audit(
-            rows, seen, others, person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
-            trust=trust,
-            epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), known=known, progress=update,
+            sides.train, sides.release, sides.control, person=person, only=only or (), settings=settings_of(settings),
+            recipe=recipe, trust=trust, epsilon=epsilon, card=sides.card, seed=seed, power=power, values=values,
+            gates=gates or (), known=known, people=people, work=work, progress=update,
         )  # fmt: skip
     report.save(folder, formats)
     if as_json:

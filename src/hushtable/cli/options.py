@@ -16,7 +16,9 @@ Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", 
 SchemaFile = Annotated[
     Path, typer.Option("--schema", help="The schema of the table; 'hush schema' drafts one.", show_default=False)
 ]
-Released = Annotated[Path, typer.Option("--release", help="A release folder, or a data file.", show_default=False)]
+Released = Annotated[
+    Path, typer.Option("--release", help="A release folder, a data file, or a pattern of several.", show_default=False)
+]
 Person = Annotated[
     str | None, typer.Option(help="The key column that identifies persons, if they hold several rows.", show_default=False)
 ]

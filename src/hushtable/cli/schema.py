@@ -11,8 +11,19 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 import hushtable as ht
-from hushtable.cli.console import out, print_json
-from hushtable.cli.options import Encoding, Header, Json, Names, names_of
+from hushtable.cli.console import out, print_json, progress
+from hushtable.cli.options import (
+    Encoding,
+    Engine,
+    Header,
+    Json,
+    Memory,
+    Names,
+    Workers,
+    WorkFolder,
+    compute_of,
+    names_of,
+)
 from hushtable.errors import InputError
 from hushtable.table.disk import refuse_existing
 from hushtable.table.layout import Layout
@@ -23,7 +34,11 @@ if TYPE_CHECKING:
 
 def schema(
     data: Annotated[
-        Path, typer.Argument(help="A .csv, .csv.gz or .parquet file; with --declare, a schema file.", show_default=False)
+        Path,
+        typer.Argument(
+            help="A .csv, .csv.gz or .parquet file, a folder or pattern of several, or a DuckDB file; with --declare, a schema file.",
+            show_default=False,
+        ),
     ],
     target: Annotated[Path | None, typer.Option("-o", "--out", help="Where to write the draft; printed when absent.")] = None,
     declare: Annotated[
@@ -45,11 +60,15 @@ def schema(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workers: Workers = None,
+    work: WorkFolder = None,
     as_json: Json = False,
 ) -> None:
     """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers; or declare one."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.table import io
+    from hushtable.engine.draft import draft as drafted
 
     if declare:
         if target is not None:
@@ -60,7 +79,9 @@ def schema(
         raise InputError("go with --declare", where="--by, --only")
     if target is not None:
         refuse_existing(target)
-    draft = io.drafted(data, Layout.of(header, names, encoding), dictionary)
+    layout = Layout.of(header, names, encoding)
+    with progress("schema") as update:
+        draft = drafted(data, compute_of(engine, memory, workers, work), layout, dictionary, update)
     if target is not None:
         draft.schema.save(target)
     if as_json:

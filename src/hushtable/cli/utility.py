@@ -11,7 +11,22 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
-from hushtable.cli.options import AuditSeed, Encoding, Header, Json, Names, PageFormats, Released, formats_of, settings_of
+from hushtable.cli.options import (
+    AuditSeed,
+    Encoding,
+    Engine,
+    Header,
+    Json,
+    Memory,
+    Names,
+    PageFormats,
+    Released,
+    Workers,
+    WorkFolder,
+    compute_of,
+    formats_of,
+    settings_of,
+)
 from hushtable.table.disk import refuse_existing
 from hushtable.table.layout import Layout
 
@@ -38,20 +53,24 @@ def utility(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workers: Workers = None,
+    work: WorkFolder = None,
     as_json: Json = False,
 ) -> None:
     """Measure what a release is good for, without attacking it: audit.json and audit.html in a new, private folder."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.read_sides import read_sides
+    from hushtable.api.open_sides import Paths, open_sides
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    rows, others = read_sides(train, control, ht.Schema.load(schema_file), "--train", Layout.of(header, names, encoding))
-    seen, card = ht.read_release(released, rows.schema)
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
     with progress("utility") as update:
+        sides = open_sides(Paths(train, released, control), ht.Schema.load(schema_file), compute, layout, update)
         report = ht.utility(
-            rows, seen, others, target=target, only=only or (), settings=settings_of(settings), card=card, seed=seed,
-            progress=update,
+            sides.train, sides.release, sides.control, target=target, only=only or (), settings=settings_of(settings),
+            card=sides.card, seed=seed, progress=update,
         )  # fmt: skip
     report.save(folder, formats)
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from hushtable.errors import Fault, InputError
+from hushtable.table import io
 from hushtable.table.files import ParquetColumn, form_of, load_csv, parquet_columns, quoted
 from hushtable.table.layout import Layout
 
@@ -120,6 +122,14 @@ def parquet(source: Source, layout: Layout, connection: duckdb.DuckDBPyConnectio
         spans += own
         rows = rows + (own[-1].stop if own else 0)
     return Parquet(columns[0], tuple(spans), rows)
+
+
+def column_names(source: Source) -> list[str]:
+    """The names of the columns, of text files those that the first one's first line holds."""
+    if source.form != "duckdb":
+        return io.column_names(source.files[0])
+    with tempfile.TemporaryDirectory(prefix="hush-") as folder, duckdb.connect() as connection:
+        return parquet(source, Layout(), connection, Path(folder)).names
 
 
 def _listed(text: str) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
 import numpy as np
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.joint import jointly
 from hushtable.evidence.known import Known
+from hushtable.evidence.looks import Offered
 from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.neighbours.search import Encoding, Neighbours, Points
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
+from hushtable.evidence.shortlist import Shortlist
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import CODED, FREE, Cells, Column, Kind, Role
@@ -45,6 +47,11 @@ class Case:
     """What each attacker holds; when empty, each audit is run once and chooses for itself."""
     known: Known | None = field(default=None, repr=False)
     """What the attacker at hand holds; None before there is one (``knowing``)."""
+    shortlist: Shortlist | None = field(default=None, repr=False)
+    """Where the tables are larger than memory: how large they are, and what was counted in them.
+
+    ``train`` and ``control`` then hold people who were picked at random, and ``release`` the rows that come into question for them:
+    only audits that say what they look for in it (``Audit.looks``) may be run."""
     _cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -73,6 +80,13 @@ class Case:
     def tables(self) -> dict[str, Table]:
         """By name."""
         return {"train": self.train, "release": self.release, "control": self.control}
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """By name how many rows there are, of which the tables may hold a part."""
+        return (
+            {which: table.rows for which, table in self.tables.items()} if self.shortlist is None else dict(self.shortlist.totals)
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -165,11 +179,13 @@ class Case:
         """The case with generalized cells of the release read as values drawn from them; itself if there are none."""
         if not self.generalized:
             return self
-        read = self.once("as values", lambda: Case(self.train, self.ordinary(), self.control, self.generator, self.attackers))
+        read = self.once("as values", lambda: replace(self, release=self.ordinary(), known=None, _cache={}))
         return read.knowing(self.known)
 
     def ordinary(self) -> Table:
         """The release with generalized cells read as values drawn from them (always the same draw)."""
+        if self.shortlist is not None:
+            return self.shortlist.read
         return self.once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
 
     def row_ids(self, columns: Sequence[str] | None = None) -> dict[str, Integers]:
@@ -184,6 +200,19 @@ class Case:
             return _by_table(self.tables, identities(values, sum(t.rows for t in self.tables.values())))
 
         return self.once(("row ids", names), combined)
+
+    def occurrences(self, which: str, where: str, columns: Sequence[str]) -> Integers:
+        """For each row of the people of a side, how many rows of a whole table are equal on these columns."""
+        if self.shortlist is not None:
+            return self.shortlist.equal[tuple(columns)].occurrences(which, where)
+        ids = self.row_ids(columns)
+        return np.bincount(ids[where], minlength=int(ids[which].max()) + 1)[ids[which]]
+
+    def offered(self, look: Offered) -> dict[str, Floats] | None:
+        """For each person the share of all released values that is right; None where all of these are in memory."""
+        if self.shortlist is None:
+            return None
+        return {which: count / self.totals["release"] for which, count in self.shortlist.offered[look].counts.items()}
 
     def value_ids(self, name: str) -> dict[str, Integers]:
         """The same for one column: a number from 0 for each of its values, none left out."""

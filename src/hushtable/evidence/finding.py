@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +20,7 @@ from hushtable.table.arrays import Integers, Mask
 if TYPE_CHECKING:
     # A case brings compiled searches with it, which a finding does not need.
     from hushtable.evidence.case import Case
+    from hushtable.evidence.looks import Look
 
 
 class Better(StrEnum):
@@ -194,9 +195,19 @@ class Audit(ABC):
     sanity: ClassVar[bool] = False
     """Whether it checks the audit itself (the control, the columns compared) and attacks nobody."""
 
+    unlisted: ClassVar[str] = "looks at all released rows together"
+    """Why it cannot be run on the rows of a release that come into question for some people, where it cannot."""
+
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """The findings about this case."""
+
+    def looks(self, case: Case, rng: np.random.Generator) -> Iterable[Look] | None:
+        """All that it looks for in the release, with the random numbers that ``run`` is given; None where that is more than looks.
+
+        What is found on the rows that these name must then be what is found on the whole release.
+        """
+        return None
 
 
 class Utility(Audit):

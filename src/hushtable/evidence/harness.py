@@ -16,6 +16,7 @@ from hushtable.evidence.known import ALL, Known, knowing
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
+    from hushtable.evidence.looks import Look
 
 LEAST = 0.1
 """The part of the error that is left to all tests that ask for none of their own, however much the others ask for."""
@@ -50,18 +51,38 @@ def run(case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Progre
     for name, audit in audits.items():
         progress(name, 0.0)
         start = time.perf_counter()
-        each = case.attackers if audit.by_knowledge and case.attackers else (case.known,)
-        own = [finding for known in each for finding in _attacked(case.knowing(known), audit, [seed, *name.encode()])]
+        own = [finding for one in _attacking(case, audit) for finding in _attacked(one, audit, [seed, *name.encode()])]
         seconds = time.perf_counter() - start
         findings += [replace(finding, audit=name, seconds=seconds / len(own)) for finding in own]
         progress(name, 1.0)
     return corrected(findings)
 
 
+def looks(case: Case, audits: Mapping[str, Audit], seed: int = 0) -> tuple[list[Look], dict[str, Audit]]:
+    """All that these audits look for in a release that is larger than memory, and those of them that say what they look for."""
+    every: list[Look] = []
+    able = dict[str, Audit]()
+    for name, audit in audits.items():
+        own = [audit.looks(one, _rng(one, [seed, *name.encode()])) for one in _attacking(case, audit)]
+        if all(found is not None for found in own):
+            able[name] = audit
+            every += [look for found in own for look in found or ()]
+    return every, able
+
+
+def _attacking(case: Case, audit: Audit) -> list[Case]:
+    """The case for each attacker whom the audit is run for."""
+    return [case.knowing(known) for known in (case.attackers if audit.by_knowledge and case.attackers else (case.known,))]
+
+
+def _rng(case: Case, seed: Sequence[int]) -> np.random.Generator:
+    more = case.known.label.encode() if case.limited and case.known else b""
+    return np.random.default_rng([*seed, *more])
+
+
 def _attacked(case: Case, audit: Audit, seed: Sequence[int]) -> list[Finding]:
     """What one attacker finds, with what they hold."""
-    more = case.known.label.encode() if case.limited and case.known else b""
-    found = audit.run(case, np.random.default_rng([*seed, *more]))
+    found = audit.run(case, _rng(case, seed))
     return [_marked(finding, case.known or Known()) for finding in found] if audit.by_knowledge else found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +30,18 @@ def floats_like(table: Table, name: str, reference: Table) -> Floats:
     index = {word: float(code) for code, word in enumerate(reference.words(name))}
     own = np.array([index.get(word, np.nan) for word in table.words(name)] + [np.nan])
     return own[table[name].astype(np.int64)]
+
+
+def alike(tables: Sequence[Table], name: str) -> list[Floats]:
+    """A column of several tables as floats that mean the same in all of them: levels by a number for each, NaN where missing."""
+    if tables[0].schema[name].numeric:
+        return [table.floats(name) for table in tables]
+    index: dict[str, float] = {}
+    columns = []
+    for table in tables:
+        own = [index.setdefault(word, float(len(index))) for word in table.words(name)]
+        columns.append(np.array([*own, np.nan])[table[name].astype(np.int64)])
+    return columns
 
 
 def _draw(column: Column, cells: tuple[Cell, ...], codes: Array, rng: np.random.Generator) -> Array:

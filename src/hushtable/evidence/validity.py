@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from hushtable.evidence import roc
 from hushtable.evidence.confidence import fisher, holm
 from hushtable.evidence.finding import Finding
+from hushtable.evidence.looks import Equal
 from hushtable.evidence.persons import People
+from hushtable.evidence.row_keys import row_keys
 from hushtable.table.columns import Kind, Role
 
 if TYPE_CHECKING:
@@ -39,8 +41,9 @@ def assumed(case: Case) -> list[str]:
         return []
     shared = [c for c in case.train.schema if c.name in case.control.schema]
     named = [c.name for c in shared if c.kind is Kind.KEY or c.role is Role.IDENTIFIER] if case.train.persons is None else []
-    # Dates differ wherever the control is younger than the table.
-    apart = [c.name for c in shared if c.kind is not Kind.DATE and c.name not in named and _apart(case, c.name)]
+    # Dates differ wherever the control is younger than the table. Of a few rows of many hardly any share a value.
+    others = [c.name for c in shared if c.kind is not Kind.DATE and c.name not in named] if case.shortlist is None else []
+    apart = [name for name in others if _apart(case, name)]
     most = max((_again(case, name) for name in (*named, *apart)), key=lambda one: one.share, default=_Again("", 0.0, 0))
     if most.share >= REPEATED:
         twice = f", and {most.both:,} of them occur on both sides" if most.both else ""
@@ -50,8 +53,7 @@ def assumed(case: Case) -> list[str]:
         ]
     if case.train.persons is not None:
         return []
-    ids = case.row_ids()
-    again, n, both, m = _repeats((ids["train"], case.people("train")), (ids["control"], case.people("control")))
+    again, n, both, m = _equal_rows(case)
     if fisher(again, n, both, m) <= SURE:
         return [
             f"the tests assume one row a person, but {again:,} of {n:,} training rows repeat one another and {both:,} of {m:,} "
@@ -80,6 +82,9 @@ def _apart(case: Case, name: str) -> bool:
 
 
 def _again(case: Case, name: str) -> _Again:
+    if case.shortlist is not None:
+        again, n, both, _ = _counted(case, (name,))
+        return _Again(name, again / max(1, n), both)
     sides = [_known(case, which, name)[0] for which in ("train", "control")]
     counts = [np.unique(values, return_counts=True)[1] for values in sides]
     shares = [float(own[own > 1].sum() / max(1, own.sum())) for own in counts]
@@ -88,17 +93,43 @@ def _again(case: Case, name: str) -> _Again:
 
 def _overlap(case: Case) -> Iterator[str]:
     """Control people repeat training rows, or their keys, no oftener than training people repeat one another's."""
-    ids = case.row_ids()
-    held = {"equal a training row": [(ids[which], case.people(which)) for which in ("train", "control")]}
-    for column in case.train.schema:
-        name = column.name
-        if column.kind is Kind.KEY and name in case.control.schema and case.control.schema[name].kind is Kind.KEY:
-            held[f"have the {name} of a training row"] = [_known(case, which, name) for which in ("train", "control")]
+    held = {"equal a training row": _equal_rows(case)}
+    for name in (column.name for column in case.train.schema if column.kind is Kind.KEY):
+        if name in case.control.schema and case.control.schema[name].kind is Kind.KEY:
+            sides = [_known(case, which, name) for which in ("train", "control")]
+            held[f"have the {name} of a training row"] = _repeats(*sides) if case.shortlist is None else _counted(case, (name,))
     whom = "rows" if case.train.persons is None else "people"
-    for does, sides in held.items():
-        again, n, both, m = _repeats(*sides)
+    for does, (again, n, both, m) in held.items():
         if fisher(both, m, again, n) <= SURE:
             yield f"{both:,} of {m:,} control {whom} {does}, and training {whom} hardly repeat one another: take other people"
+
+
+def looked_up(case: Case) -> list[Equal]:
+    """What is counted of tables that are larger than memory: equal rows, and equal keys and identifiers."""
+    shared = [c for c in case.train.schema if c.name in case.control.schema and (c.kind is Kind.KEY or c.role is Role.IDENTIFIER)]
+    return [Equal(case.columns), *(Equal((column.name,)) for column in shared)]
+
+
+def _equal_rows(case: Case) -> tuple[int, int, int, int]:
+    """As ``_repeats``, of whole rows."""
+    if case.shortlist is not None:
+        return _counted(case, case.columns)
+    ids = case.row_ids()
+    return _repeats((ids["train"], case.people("train")), (ids["control"], case.people("control")))
+
+
+def _counted(case: Case, columns: Sequence[str]) -> tuple[int, int, int, int]:
+    """As ``_repeats``, of people who are a part of all: how many have values that others of the whole training table have."""
+    ours, others = case.sides
+    keys = row_keys(case.train, columns)
+    _, same, own = np.unique(np.stack([keys, ours.who.astype(np.uint64)]), axis=1, return_inverse=True, return_counts=True)
+    known, known_others = (
+        np.all([~case.tables[which].missing(name) for name in columns], axis=0) | (len(columns) > 1)
+        for which in ("train", "control")
+    )
+    again = ours.any((case.occurrences("train", "train", columns) > own[same]) & known)
+    both = others.any((case.occurrences("control", "train", columns) > 0) & known_others)
+    return int(again.sum()), ours.count, int(both.sum()), others.count
 
 
 def _repeats(ours: Held, others: Held) -> tuple[int, int, int, int]:

@@ -34,8 +34,10 @@ from hushtable.table.arrays import Array, Integers
 from hushtable.table.columns import DRAFTED, Facet
 from hushtable.table.rows import Rows, answered
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
+from hushtable.table.table import Table, histogram_sizes
 
+FORESEEN = 1 << 24
+"""The most cells that are counted for questions to come."""
 LOOSE = "reads rows that an earlier step made of the raw ones in a way that bounds nobody's part in them"
 
 
@@ -180,6 +182,23 @@ class Vault:
             return [exact + discrete_laplace(laplace_scale(scale), exact.size, self.entropy)]
 
         return self.recorded(f"{happened!r} {in_words(query)} {query.columns}", noisy)[0]
+
+    def foresee(self, sets: Iterable[tuple[str, ...]]) -> None:
+        """Count these sets of columns in one pass over rows out of memory, small ones first, as far as there is room.
+
+        Whoever asks about them later reads no row again. Nothing of it leaves the vault, so it costs nothing.
+        """
+        if self.in_memory:
+            return
+        sizes = {name: histogram_sizes(self.schema, (name,))[0] for name in self.schema.names}
+        cells = {columns: math.prod(sizes[name] for name in columns) for columns in dict.fromkeys(sets)}
+        room, chosen = FORESEEN, list[tuple[str, ...]]()
+        for columns in sorted(cells, key=cells.__getitem__):
+            if cells[columns] > room:
+                break
+            chosen.append(columns)
+            room -= cells[columns]
+        self._table.histograms(chosen)
 
     def recorded(self, question: str, make: Callable[[], Sequence[Array]]) -> list[Array]:
         """What ``make`` gives, which has its noise already; in a run that goes on after a stop, what it gave then."""

@@ -120,6 +120,8 @@ def counted(report: AuditReport) -> list[tuple[str, str]]:
     for name, rows in report.rows.items():
         if name not in PEOPLE:
             lines.append((number(rows), "released rows" if name == "release" else name))
+        elif report.asked and report.people:
+            lines.append((number(rows), f"rows of {PEOPLE[name]}"))
         elif name in report.people:
             lines.append((number(report.people[name]), f"{PEOPLE[name]} ({number(rows)} rows)"))
         else:
@@ -199,6 +201,7 @@ def _about(report: AuditReport) -> Html:
     return join(
         element("ul", counts, [element("li", line) for line in origin(report)], class_="counts") if counts else None,
         element("p", HALVED, class_="caution") if report.run.halved else None,
+        element("p", sentence(report.sampled), class_="caution") if report.sampled else None,
         [element("p", sentence(reason), class_="caution") for reason in report.assumed],
         element("p", sentence(report.run.untried), class_="soft") if report.run.untried else None,
     )

@@ -64,8 +64,8 @@ def brief(report: AuditReport, folder: str) -> list[Line]:
     Each begins with one; then the weighty ones get what they ask for, and what is left goes to those that lack least.
     """
     lines = [
-        *_verdict(report), *_to_do(report), *_cautions(report), *_gates(report), *_risks(report), *_untested(report),
-        *_limits(report), *_utility(report), *_where(report, folder),
+        *_verdict(report), *_to_do(report), *_asked(report), *_cautions(report), *_gates(report), *_risks(report),
+        *_untested(report), *_limits(report), *_utility(report), *_where(report, folder),
     ]  # fmt: skip
     heights = [line.height if line.whole else 1 for line in lines]
     while sum(heights) > MOST and len(lines) > 2:
@@ -104,6 +104,10 @@ def _verdict(report: AuditReport) -> list[Line]:
 
 def _to_do(report: AuditReport) -> list[Line]:
     return [Line("To do", f"{line}.", Tone.WATCH, least=4) for line in advice(report.evidence.advised)]
+
+
+def _asked(report: AuditReport) -> list[Line]:
+    return [Line("Asked", f"{report.sampled}.", Tone.WATCH, least=5)] if report.sampled else []
 
 
 def _cautions(report: AuditReport) -> list[Line]:

@@ -44,6 +44,7 @@ def audit_markdown(report: AuditReport) -> str:
         "## About this audit" if counts else "",
         plain(", ".join([*counts, *origin(report)])),
         plain(HALVED) if report.run.halved else "",
+        plain(sentence(report.sampled)) if report.sampled else "",
         *(plain(sentence(reason)) for reason in report.assumed),
         plain(sentence(report.run.untried)) if report.run.untried else "",
         *_attacks(evidence),

@@ -9,6 +9,7 @@ from typing import Any
 
 from hushtable.display import meant
 from hushtable.errors import Fault, InputError
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table
 
 
@@ -18,6 +19,11 @@ def require_tables(**given: object) -> None:
     if odd:
         reason = "expected a Table, got a {}; hushtable.read makes a table of a frame or a file"
         raise InputError([Fault(name, reason.format(kind)) for name, kind in odd.items()])
+
+
+def require_rows(**given: object) -> None:
+    """The same for rows wherever they are."""
+    require_tables(**{name: value for name, value in given.items() if not isinstance(value, Rows)})
 
 
 def require_seed(seed: object) -> None:

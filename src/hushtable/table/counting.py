@@ -60,8 +60,11 @@ class Kept:
         self, sets: Sequence[Columns], sizes: Mapping[str, int], blocks: Callable[[Columns], Blocks], workers: int = 1
     ) -> Counts:
         """The histograms of these sets; ``blocks`` makes a pass over the cells of some columns, which so many workers count."""
-        fresh = [columns for columns in dict.fromkeys(sets) if columns not in self.held]
         found = dict[Columns, Array]()
+        for columns in dict.fromkeys(sets):
+            if columns not in self.held and (around := self._around(columns)):
+                found[columns] = smallest(summed({around: self.held[around].astype(np.int64)}, columns))
+        fresh = [columns for columns in dict.fromkeys(sets) if columns not in self.held and columns not in found]
         for group in passes(fresh, sizes):
             names = tuple(dict.fromkeys(name for columns in group for name in columns))
             found |= {columns: smallest(counts) for columns, counts in counted(blocks(names), sizes, group, workers).items()}
@@ -71,6 +74,11 @@ class Kept:
                 self.held[columns] = counts
                 self.room -= counts.nbytes
         return result
+
+    def _around(self, columns: Columns) -> Columns | None:
+        """The smallest of the held sets that has all of these columns."""
+        around = [held for held in self.held if set(columns) <= set(held)]
+        return min(around, key=lambda held: self.held[held].size, default=None)
 
 
 def smallest(counts: Integers) -> Array:

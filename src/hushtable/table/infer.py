@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from hushtable.errors import Fault, InputError
 from hushtable.table import naming, roles
-from hushtable.table.columns import DRAFTED, FREE, Column, Facet, Kind
+from hushtable.table.arrays import Integers
+from hushtable.table.columns import CODED, DRAFTED, FREE, Column, Facet, Kind
 from hushtable.table.dictionary import Declared, Dictionary
 from hushtable.table.guess import Guess, Words
 from hushtable.table.header import FirstLine, judge
@@ -51,6 +53,77 @@ class Draft:
     lines: tuple[DraftLine, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Profiled:
+    """A raw column as it is judged: by its different values."""
+
+    words: Words
+    """Missing codes left out; of very many values a part, picked at random, with all of their rows."""
+    blank: frozenset[str]
+    """Values that mean a missing one wherever they stand."""
+    first: str
+    """What the first row holds, if that is a text."""
+    distinct: int | None = None
+    """How many different values there are, about, where the words are a part of them."""
+
+    @classmethod
+    def of(cls, name: str, raw: Raw, counts: Integers, rows: int) -> Profiled:
+        """From the different values, how many rows hold each, and how many rows there are; the first row's is not known yet."""
+        blank = frozenset(word for word in raw.words if word in MISSING_TEXTS)
+        present = [i for i, word in enumerate(raw.words) if word and word not in blank]
+        return cls(Words(name, tuple(raw.words[i] for i in present), counts[present], rows), blank, "")
+
+
+class Drafted(Protocol):
+    """Raw rows that a schema is drafted for, wherever they are."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the columns."""
+        ...
+
+    def profiled(self, name: str) -> Profiled:
+        """One column, over all rows."""
+        ...
+
+    def read(self, schema: Schema, where: str) -> Table:
+        """The rows under a schema that leaves domains open, or a part of them under the domains of all; InputError lists faults."""
+        ...
+
+    def missing(self, table: Table, name: str) -> int:
+        """How many of all rows have no value, once they were read."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a person should know of how the rows were looked at."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Rows that are in memory."""
+
+    names: Sequence[str]
+    source: Source
+    notes: Sequence[str] = ()
+
+    def profiled(self, name: str) -> Profiled:
+        """One column."""
+        raw = Raw.of(self.source(name))
+        counts = np.bincount(raw.codes[raw.codes >= 0], minlength=len(raw.words))
+        first = raw.words[raw.codes[0]] if len(raw.codes) and raw.codes[0] >= 0 else ""
+        return replace(Profiled.of(name, raw, counts, len(raw.codes)), first=first)
+
+    def read(self, schema: Schema, where: str) -> Table:
+        """All rows."""
+        return make(schema, self.names, self.source, where=where)
+
+    def missing(self, table: Table, name: str) -> int:
+        """Counted."""
+        return int(table.missing(name).sum())
+
+
 def infer(names: Sequence[str], source: Source) -> Schema:
     """Draft a schema; its ``notes`` say what a person should check."""
     return examine(names, source).schema
@@ -59,39 +132,33 @@ def infer(names: Sequence[str], source: Source) -> Schema:
 def examine(
     names: Sequence[str], source: Source, layout: Layout | None = None, where: str = "table", dictionary: Dictionary | None = None
 ) -> Draft:
+    """Draft a schema of rows in memory, with a reason for every column, as ``drafted`` does."""
+    return drafted(InMemory(names, source), layout, where, dictionary)
+
+
+def drafted(rows: Drafted, layout: Layout | None = None, where: str = "table", dictionary: Dictionary | None = None) -> Draft:
     """Draft a schema, with a reason for every column.
 
     With the layout of a text file its first line is judged too: InputError, without a value, where it looks like data. What a
     dictionary says of a column is declared and not drafted; InputError counts the rows that contradict it.
     """
-    codes: set[str] = set()
-    columns, cells = [], []
-    for name in names:
-        raw = Raw.of(source(name))
-        counts = np.bincount(raw.codes[raw.codes >= 0], minlength=len(raw.words))
-        blank = {word for word in raw.words if word in MISSING_TEXTS}
-        codes |= blank
-        present = [i for i, word in enumerate(raw.words) if word and word not in blank]
-        columns.append(Words(name, tuple(raw.words[i] for i in present), counts[present], len(raw.codes)))
-        cells.append(raw.words[raw.codes[0]] if len(raw.codes) and raw.codes[0] >= 0 else "")
-    remarks = [] if layout is None else _judge_first(names, cells, columns, layout, where)
-    guesses = align({column.name: guess_kind(column) for column in columns})
+    names = rows.names
+    profiles = [rows.profiled(name) for name in names]
+    columns = [profile.words for profile in profiles]
+    codes = {word for profile in profiles for word in profile.blank}
+    remarks = [] if layout is None else _judge_first(names, [profile.first for profile in profiles], columns, layout, where)
+    guesses = align({profile.words.name: _guessed(profile) for profile in profiles})
     declared = {} if dictionary is None else _declared(columns, guesses, dictionary)
     schema = Schema(
         tuple(declared[name].column if name in declared else guesses[name].column(name) for name in names),
         tuple(sorted(codes, key=lambda code: (code != "?", code))),
     )
-    table = make(schema, names, source) if dictionary is None else _agreeing(schema, names, source, dictionary)
+    table = rows.read(schema, "table") if dictionary is None else _agreeing(rows, schema, dictionary)
+    missing = {name: rows.missing(table, name) for name in names}
     proposed = roles.propose(table)
-    drafted = []
-    for column in table.schema:
-        left = declared[column.name].left if column.name in declared else DRAFTED
-        required = column.kind not in FREE and not table.missing(column.name).any() if Facet.REQUIRED in left else column.required
-        role = proposed[column.name].role if Facet.ROLE in left else column.role
-        drafted.append(replace(column, required=required, role=role, drafted=left))
-    by = "" if dictionary is None else f"data dictionary {dictionary.source}"
-    drawn = replace(table.schema, columns=tuple(drafted), drafted=True, declared_by=by)
+    drawn = _drawn(table.schema, declared, missing, proposed, "" if dictionary is None else f"data dictionary {dictionary.source}")
     remarks += [] if dictionary is None else dictionary.notes(names)
+    remarks += rows.notes
     remarks += roles.notes(table, proposed)
     for words in columns:
         if words.name not in declared:
@@ -102,15 +169,40 @@ def examine(
     remarks += _follows(table.under(drawn))
     lines = tuple(
         _line(
-            words,
-            drawn[words.name],
-            "data dictionary" if words.name in declared else guesses[words.name].reason,
-            proposed[words.name].reason if Facet.ROLE in drawn[words.name].drafted else "data dictionary",
-            int(table.missing(words.name).sum()),
+            profile,
+            drawn[profile.words.name],
+            "data dictionary" if profile.words.name in declared else guesses[profile.words.name].reason,
+            proposed[profile.words.name].reason if Facet.ROLE in drawn[profile.words.name].drafted else "data dictionary",
+            missing[profile.words.name],
         )
-        for words in columns
+        for profile in profiles
     )
     return Draft(replace(drawn, notes=(*HEAD, *remarks)), lines)
+
+
+def _guessed(profile: Profiled) -> Guess:
+    """The kind of a column; one of more values than can be listed is no list of levels."""
+    guess = guess_kind(profile.words)
+    if profile.distinct is None or guess.kind not in CODED:
+        return guess
+    remark = (
+        f"has about {profile.distinct:,} different values, too many for a list of levels: drafted as a key, which is dropped. "
+        "If it may be released, give it fewer values (a hierarchy, a coarser code) before."
+    )
+    return Guess(Kind.KEY, "too many values", remarks=(remark,))
+
+
+def _drawn(
+    schema: Schema, declared: Mapping[str, Declared], missing: Mapping[str, int], proposed: Mapping[str, roles.Proposal], by: str
+) -> Schema:
+    """The schema with roles, and with what no row lacks."""
+    drafted = []
+    for column in schema:
+        left = declared[column.name].left if column.name in declared else DRAFTED
+        required = column.kind not in FREE and not missing[column.name] if Facet.REQUIRED in left else column.required
+        role = proposed[column.name].role if Facet.ROLE in left else column.role
+        drafted.append(replace(column, required=required, role=role, drafted=left))
+    return replace(schema, columns=tuple(drafted), drafted=True, declared_by=by)
 
 
 def _declared(columns: Sequence[Words], guesses: Mapping[str, Guess], dictionary: Dictionary) -> dict[str, Declared]:
@@ -131,17 +223,18 @@ def _declared(columns: Sequence[Words], guesses: Mapping[str, Guess], dictionary
     return declared
 
 
-def _agreeing(schema: Schema, names: Sequence[str], source: Source, dictionary: Dictionary) -> Table:
+def _agreeing(rows: Drafted, schema: Schema, dictionary: Dictionary) -> Table:
     """The rows under a schema that a dictionary declares in part; InputError counts those that contradict it."""
     try:
-        return make(schema, names, source, where=f"data dictionary {dictionary.source}")
+        return rows.read(schema, f"data dictionary {dictionary.source}")
     except InputError as error:
         # Which columns are secret is not known yet: how many rows differ, and none of their values.
         raise InputError([replace(fault, values=()) for fault in error.faults]) from None
 
 
-def _line(words: Words, column: Column, kind: str, role: str, missing: int) -> DraftLine:
-    return DraftLine(column, len(set(words.words) - set(column.missing)), missing, kind, role)
+def _line(profile: Profiled, column: Column, kind: str, role: str, missing: int) -> DraftLine:
+    distinct = len(set(profile.words.words) - set(column.missing)) if profile.distinct is None else profile.distinct
+    return DraftLine(column, distinct, missing, kind, role)
 
 
 def _judge_first(names: Sequence[str], cells: Sequence[str], columns: Sequence[Words], layout: Layout, where: str) -> list[str]:

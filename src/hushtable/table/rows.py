@@ -93,6 +93,7 @@ class Tuples:
     counts: Integers
 
 
+@runtime_checkable
 class Rows(Protocol):
     """Rows under a schema, wherever they are. ``Table`` is one kind of them."""
 

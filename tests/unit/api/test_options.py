@@ -21,7 +21,7 @@ CARD = Card.from_json({"recipe": "mdav", "rows": 20})
 WHOLE = (
     AuditOptions(
         person="who", only=["linkability", "k-nearest"], settings={"linkability.neighbours": "1,10"}, recipe="mdav", trust=True,
-        epsilon=1.5, card=CARD, seed=4, power=True, values=True, gates=["max_risk<0.05", "k>=10"],
+        epsilon=1.5, card=CARD, seed=4, power=True, values=True, gates=["max_risk<0.05", "k>=10"], people=500, work=Path("work"),
     ),
     UtilityOptions(target="school", only=["margins"], settings={"downstream.seeds": 5}, card=CARD, seed=2),
 )  # fmt: skip

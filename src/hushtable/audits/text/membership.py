@@ -17,6 +17,7 @@ from hushtable.table.words import numbered, text_columns, words
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
+    from hushtable.evidence.looks import Look
 
 NAME = "text likelihood"
 
@@ -37,6 +38,10 @@ class TextMembership(ScoreAttack):
         """Check the knobs."""
         super().__post_init__()
         check_knobs(self, order=(1 <= self.order <= 8, "must lie between 1 and 8"))
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look] | None:
+        """None where there is no text to be read; else all released texts."""
+        return None if text_columns(case.train.schema, case.release.schema, case.control.schema) else []
 
     def scores(self, case: Case, rng: np.random.Generator) -> Iterator[Scores | Finding]:
         """One for each column of free text."""

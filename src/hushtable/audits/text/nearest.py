@@ -16,6 +16,7 @@ from hushtable.table.words import text_columns
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
+    from hushtable.evidence.looks import Look
 
 NAME = "text similarity"
 
@@ -27,6 +28,10 @@ class NearestTexts(ScoreAttack):
     Similar are texts that share rare words, or four letters in a row (the cosine of their TF-IDF vectors). Rarity is counted in
     training, control and released texts together. Who has no text is not attacked.
     """
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look] | None:
+        """None where there is no text to be read; else all released texts."""
+        return None if text_columns(case.train.schema, case.release.schema, case.control.schema) else []
 
     def scores(self, case: Case, rng: np.random.Generator) -> Iterator[Scores | Finding]:
         """One for each column of free text."""

@@ -17,6 +17,7 @@ from hushtable.table.words import text_columns
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
+    from hushtable.evidence.looks import Look
 
 NAME = "identifiers in texts"
 RESERVED = 0.02
@@ -37,6 +38,10 @@ class TextPatterns(Audit):
     def __post_init__(self) -> None:
         """Check the knob."""
         check_knobs(self, most=(self.most >= 1, "must be at least 1"))
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look] | None:
+        """None where there is no text to be read; else all released texts."""
+        return None if text_columns(case.train.schema) else []
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding for each free text of the training rows."""

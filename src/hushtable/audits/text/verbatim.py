@@ -22,6 +22,7 @@ from hushtable.table.words import numbered, text_columns, words
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
+    from hushtable.evidence.looks import Look
 
 RESERVED = 0.03
 """The part of the error that is reserved for texts: with as many control as training people ten published texts raise an alarm."""
@@ -46,6 +47,10 @@ class VerbatimTexts(ScoreAttack):
         """Check the knobs."""
         super().__post_init__()
         check_knobs(self, run_length=(self.run_length >= 1, "must be at least 1"), most=(self.most >= 1, "must be at least 1"))
+
+    def looks(self, case: Case, rng: np.random.Generator) -> list[Look] | None:
+        """None where there is no text to be read; else all released texts."""
+        return None if text_columns(case.train.schema) else []
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """For each free text of the training rows who is published, and how well the runs order people."""

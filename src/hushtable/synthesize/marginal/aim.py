@@ -141,6 +141,7 @@ class _Run:
 
     def go(self) -> PooledModel:
         """The whole mechanism."""
+        self.vault.foresee([*self.first, *self._small(self.knobs.cells)])
         for columns in self.first:
             self._measure(columns, (self.knobs.margins if self.candidates else 1.0) / len(self.first))
         if self.total is None:

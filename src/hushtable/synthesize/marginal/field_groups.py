@@ -139,6 +139,8 @@ class FieldGroups(PrivateCore):
         schema, allowance = vault.schema, vault.paid()
         sizes, alone = sizes_of(schema), self._groups(schema)
         first, choosing, part = _shares(allowance, len(alone))
+        pairs = (pair for pair in combinations(schema.names, 2) if sizes[pair[0]] * sizes[pair[1]] <= LARGEST)
+        vault.foresee([*alone, *pairs])
         singles = [measured_one(vault, group, each) for group, each in zip(alone, first, strict=True)]
         total = rows_of(vault, allowance, singles)
         vault.report(0.3)

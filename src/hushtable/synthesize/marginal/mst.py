@@ -99,6 +99,9 @@ class Mst(PrivateCore):
         schema, allowance = vault.schema, vault.paid()
         sizes, target = sizes_of(schema), target_of(schema, self.target, "mst")
         single, choose, pair, beyond = self._parts(schema, allowance)
+        candidates = workload(schema, 2, target, self.favour)
+        small = {c: weight for c, weight in candidates.items() if math.prod(sizes[name] for name in c) <= self.cells}
+        vault.foresee([*self._first(schema), *self._candidates(schema), *small])
         singles = measured_each(vault, self._first(schema), single)
         vault.report(0.2)
         total = rows_of(vault, allowance, singles)
@@ -109,8 +112,6 @@ class Mst(PrivateCore):
         # What a code list explains of the codes need not be measured again.
         lists = code_walls(schema, WALLED)
         model = estimate(sizes, [*singles, *pairs], total=total, zeros=lists, start=alone)
-        candidates = workload(schema, 2, target, self.favour)
-        small = {c: weight for c, weight in candidates.items() if math.prod(sizes[name] for name in c) <= self.cells}
         grown = Further(vault, small, model, [*singles, *pairs], GROWN)
         grown.grow(beyond, rng)
         zeros = walls(schema, WALLED, [m.columns for m in grown.measured], without_missing(schema, singles))

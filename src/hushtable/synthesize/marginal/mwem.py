@@ -123,6 +123,8 @@ class Mwem(PrivateCore):
         """Choose, measure and update, round by round."""
         schema, sizes = vault.schema, sizes_of(vault.schema)
         count, single, rest = self._parts(vault.paid(), len(schema))
+        margins = {c: w for c, w in self._workload(schema).items() if math.prod(sizes[n] for n in c) <= self.cells}
+        vault.foresee([*((name,) for name in schema.names), *margins])
         rows = vault.spend(Total(), count).astype(np.float64).reshape(())
         # Classic weights start without any column measured.
         measured = [measured_one(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
@@ -130,7 +132,6 @@ class Mwem(PrivateCore):
         total = usable_total(noisy_total(counted), total_noise(counted))
         weights: Weights | None = Weights.even(sizes, total) if self.classic else None
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
-        margins = {c: w for c, w in self._workload(schema).items() if math.prod(sizes[n] for n in c) <= self.cells}
         choosing, counting = self._rounds(rest, self._fixed(len(schema)) or self._affordable(schema, rest, list(margins), total))
         # What a code list explains of the codes need not be measured again.
         lists = code_walls(schema, self.cells)

@@ -30,11 +30,11 @@ class Pool:
         self.ends = np.cumsum([0, *map(math.prod, self.shapes)], dtype=np.int64)
         rows = len(next(iter(cells.values())))
         self.codes = np.empty((rows, len(groups)), np.int32)
-        for place, group in enumerate(groups):
-            code = np.zeros(rows, np.int64)
-            for name in group:
-                code = code * sizes[name] + cells[name]
-            self.codes[:, place] = code
+        names = list(dict.fromkeys(name for group in groups for name in group))
+        of_groups = np.array([names.index(name) for group in groups for name in group], np.int64)
+        ends = np.cumsum([0, *map(len, groups)])
+        cells_of = np.stack([cells[name].astype(np.int32) for name in names], axis=1) if names else np.empty((rows, 0), np.int32)
+        _coded(cells_of, of_groups, np.array([sizes[name] for name in names], np.int32), ends, self.codes)
 
     def beliefs(self, potentials: Floats) -> Floats:
         """The weight of each row, all together 1."""
@@ -72,6 +72,17 @@ def tempered(weights: Floats, least: float) -> Floats:
         middle = (low + high) / 2
         low, high = (middle, high) if worth(raised(middle)) else (low, middle)
     return raised(low)
+
+
+@njit(cache=True)
+def _coded(cells: Codes, members: Integers, sizes: Codes, ends: Integers, codes: Codes) -> None:
+    """The cell of each row in each group, row by row."""
+    for i in range(codes.shape[0]):
+        for g in range(codes.shape[1]):
+            code = np.int32(0)
+            for place in range(ends[g], ends[g + 1]):
+                code = code * sizes[members[place]] + cells[i, members[place]]
+            codes[i, g] = code
 
 
 @njit(cache=True)

@@ -15,13 +15,15 @@ from hushtable.synthesize.marginal.estimate import Stopping, descended
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.measurement import Measurement, combined
 from hushtable.synthesize.marginal.pool import Group, Pool, tempered
-from hushtable.synthesize.marginal.swaps import matched
+from hushtable.synthesize.marginal.swaps import ROUGHLY, SETTLED, matched
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-OVER = 3
-"""So many rows are drawn from the graphical model for each that is wanted."""
+OVER, MANY = 3, 2
+"""So many rows are drawn from the graphical model for each that is wanted; and for each of a part of a larger table."""
+PARTS = 4
+"""From so many parts on, what one misses the others make up."""
 FEW, FEWEST, MOST = 20_000, 100_000, 300_000
 """The fewest rows that are drawn to choose a few from, and the fewest and the most rows of a pool."""
 WORTH = 0.1
@@ -81,7 +83,7 @@ class PooledModel:
             shares = pool.group_marginals(weights)
         else:
             shares = np.concatenate([np.empty(0), *(array.ravel() for array in self.expected.values())])
-        places = matched(pool, weights, shares, rows, rng)
+        places = matched(pool, weights, shares, rows, rng, ROUGHLY if self._of_many(rows) else SETTLED)
         return {name: values[places] for name, values in cells.items()}
 
     def _weighted(self, rows: int, rng: np.random.Generator, fixed: Mapping[str, int]) -> tuple[Mapping[str, Integers], Floats]:
@@ -91,9 +93,13 @@ class PooledModel:
             weights = self.weights[held]
             if not fixed or weights.sum() ** 2 >= ENOUGH * (weights**2).sum() > 0:
                 return {name: values[held] for name, values in self.pool.items()}, weights / weights.sum()
-        cells = self.graphical.draw(max(OVER * rows, min(FEW, 100 * rows)), rng, fixed or None)
+        cells = self.graphical.draw(max((MANY if self._of_many(rows) else OVER) * rows, min(FEW, 100 * rows)), rng, fixed or None)
         count = len(next(iter(cells.values())))
         return cells, np.full(count, 1 / count)
+
+    def _of_many(self, rows: int) -> bool:
+        """Whether so many rows are one of several large parts of a table."""
+        return FEW <= rows <= self.size / PARTS
 
     def result(self) -> dict[str, Any]:
         """What was chosen and measured."""

@@ -157,6 +157,7 @@ class _Run:
 
     def go(self) -> PooledModel:
         """The whole mechanism."""
+        self.vault.foresee([*self.first, *self._small(2), *self._small(3)])
         self._measure(self.first, self.course.counts[0])
         self.total = rows_of(self.vault, self.allowance, self.measured)
         self.zeros = walls(self.schema, self.knobs.cells, known=without_missing(self.schema, self.measured))
@@ -204,10 +205,13 @@ class _Run:
         limit = self.knobs._distances(self.schema).count
         found: list[Columns] = []
         for way in (2, 3):
-            columns = (c for c in combinations(self.schema.names, way) if way == 2 or self.target in c)
-            small = [c for c in columns if self._cells(c) <= self.knobs.largest]
-            found += some(self.sizes, small, limit - len(found), self.rng, CELLS - sum(map(self._cells, found)))
+            found += some(self.sizes, self._small(way), limit - len(found), self.rng, CELLS - sum(map(self._cells, found)))
         return found
+
+    def _small(self, way: int) -> list[Columns]:
+        """Sets of so many columns, of three those with the target, that are small enough to be measured."""
+        columns = (c for c in combinations(self.schema.names, way) if way == 2 or self.target in c)
+        return [c for c in columns if self._cells(c) <= self.knobs.largest]
 
     def _matched(self) -> list[Columns]:
         """The marginals that drawn rows are to match: what was measured, and all pairs."""

@@ -6,6 +6,8 @@ brings the counts of all marginals nearer, which leaves a fraction of that error
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
@@ -18,11 +20,14 @@ FEWEST = 2
 """The fewest, however many rows and marginals there are."""
 WORK = 500_000_000
 """About so many cells are looked at in all."""
-SETTLED = 0.002
-"""When fewer than this share of the exchanges of a sweep help, it is the last one."""
+SETTLED, ROUGHLY = 0.002, 0.04
+"""When fewer than this share of the exchanges of a sweep help, it is the last one; and in a part of a larger table, where what
+one part misses others make up."""
 
 
-def matched(pool: Pool, weights: Floats, expected: Floats, rows: int, rng: np.random.Generator) -> Integers:
+def matched(
+    pool: Pool, weights: Floats, expected: Floats, rows: int, rng: np.random.Generator, settled: float = SETTLED
+) -> Integers:
     """Rows of the pool, drawn by weight and then exchanged, whose counts are near to ``rows`` times the expected shares.
 
     What is minimized is the sum over the cells of all marginals of (count - expected)^2 / (expected + 1).
@@ -33,13 +38,22 @@ def matched(pool: Pool, weights: Floats, expected: Floats, rows: int, rng: np.ra
     places: Integers = mixed[np.minimum(np.searchsorted(ends, even), len(weights) - 1)].astype(np.int64)
     residual = pool.group_marginals(np.bincount(places, minlength=len(weights)).astype(np.float64)) - rows * expected
     scale = 1 / (rows * expected + 1)
+    drawn = _by_weight(weights)
     changes = np.stack([scale * (1 - 2 * residual), scale * (1 + 2 * residual)], axis=1)
-    below = np.cumsum(weights)
     for _ in range(int(np.clip(WORK // max(pool.codes.shape[1] * rows, 1), FEWEST, SWEEPS))):
-        offered = np.minimum(np.searchsorted(below, rng.random(rows) * below[-1]), len(weights) - 1)
-        if _exchanged(places, offered, pool.codes, pool.ends, residual, scale, changes) < SETTLED * rows:
+        offered = drawn(rng.random(rows))
+        if _exchanged(places, offered, pool.codes, pool.ends, residual, scale, changes) < settled * rows:
             break
     return places
+
+
+def _by_weight(weights: Floats) -> Callable[[Floats], Integers]:
+    """What draws a place for each number between 0 and 1; it need not be looked for where all places weigh alike."""
+    last = len(weights) - 1
+    if (weights == weights[0]).all():
+        return lambda even: np.minimum((even * len(weights)).astype(np.int64), last)
+    below = np.cumsum(weights)
+    return lambda even: np.minimum(np.searchsorted(below, even * below[-1]), last)
 
 
 @njit(cache=True)
@@ -48,7 +62,7 @@ def _exchanged(
 ) -> int:
     """Take each offer that makes the loss smaller, in place; how many were taken.
 
-    ``changes`` is what one row less, and one more, in a cell would change: held beside each other, as reading takes the time.
+    ``changes`` is what one row less, and one more, in a cell would change: side by side, since reading is what takes time.
     """
     taken = 0
     groups = codes.shape[1]

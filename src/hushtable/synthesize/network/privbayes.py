@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,8 @@ class PrivBayes(PrivateCore):
         allowance = vault.paid()
         first, rest = self._parts(allowance, len(schema), len(top))
         named = [name for name in schema.names if name not in top]
+        more = min(self.degree - len(top), 2) + 1
+        vault.foresee([(*top, *names) for way in range(1, more + 1) for names in combinations(named, way)])
         tables = [measured_one(vault, (*top, name), part) for name, part in zip(named, first, strict=True)]
         total = rows_of(vault, allowance, tables)
         grown = Grown.of(tables, sizes, top, total, rng)

@@ -1,0 +1,108 @@
+"""A draft of files of any size is the draft of the same rows in memory; of more rows than are looked at together it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hushtable as ht
+from hushtable.engine import draft as drafting
+from hushtable.engine import duckdb as engine
+from hushtable.engine.compute import Compute
+from hushtable.engine.draft import draft
+from hushtable.errors import InputError
+from hushtable.table import io
+from hushtable.table.columns import Kind
+from hushtable.table.infer import Draft
+from hushtable.table.layout import Layout
+from hushtable.table.table import Table
+from tests.random_tables import tables
+
+DISK = Compute(engine="duckdb")
+
+
+def alike(one: Draft, other: Draft) -> None:
+    assert one.schema.dump() == other.schema.dump()
+    assert one.lines == other.lines
+
+
+def parts(table: Table, folder: Path, count: int, form: str = "parquet") -> Path:
+    """The rows in several files."""
+    folder.mkdir()
+    for i, rows in enumerate(np.array_split(np.arange(table.rows), count)):
+        io.write(table.take(rows), folder / f"part-{i:05d}.{form}")
+    return folder
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_draft_of_the_town_is_the_one_in_memory(tmp_path, form):
+    table = ht.people(1500)
+    io.write(table, tmp_path / f"town.{form}")
+    expected = io.drafted(tmp_path / f"town.{form}")
+    alike(draft(tmp_path / f"town.{form}", DISK), expected)
+    alike(draft(tmp_path / f"town.{form}"), expected)
+    alike(draft(parts(table, tmp_path / "parts", 3, form), DISK), expected)
+    alike(draft(str(tmp_path / "parts" / f"part-*.{form}")), expected)
+
+
+def test_a_draft_of_a_database_is_the_one_of_its_table(tmp_path):
+    io.write(ht.people(300), tmp_path / "town.parquet")
+    with duckdb.connect(str(tmp_path / "town.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE town AS SELECT * FROM '{tmp_path}/town.parquet'")
+    alike(draft(tmp_path / "town.duckdb"), io.drafted(tmp_path / "town.parquet"))
+
+
+@given(
+    table=tables(width=4, rows=80).filter(lambda table: table.rows > 2),
+    form=st.sampled_from(["parquet", "csv"]),
+    count=st.integers(1, 3),
+)
+@settings(max_examples=25, deadline=None)
+def test_drafts_of_random_tables_are_those_in_memory(tmp_path_factory, table, form, count):
+    folder = tmp_path_factory.mktemp("random")
+    io.write(table, folder / f"all.{form}")
+    alike(draft(folder / f"all.{form}", DISK), io.drafted(folder / f"all.{form}"))
+    several = parts(table, folder / "parts", count, form)
+    alike(draft(several, DISK), io.drafted(folder / f"all.{form}"))
+
+
+def test_text_files_are_judged_by_their_first_line_too(tmp_path):
+    (tmp_path / "bare.csv").write_text("34,Berlin\n" + "".join(f"{20 + i % 50},Berlin\n" for i in range(60)))
+    with pytest.raises(InputError, match="looks like a record"):
+        draft(tmp_path / "bare.csv", DISK)
+    alike(draft(tmp_path / "bare.csv", DISK, Layout(header=False)), io.drafted(tmp_path / "bare.csv", Layout(header=False)))
+    (tmp_path / "twice.csv").write_text("a,a\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="more than once"):
+        draft(tmp_path / "twice.csv", DISK)
+
+
+def test_more_rows_than_are_looked_at_together_keep_kinds_and_domains(tmp_path, monkeypatch):
+    io.write(ht.people(1500), tmp_path / "town.parquet")
+    whole = draft(tmp_path / "town.parquet")
+    monkeypatch.setattr(drafting, "LOOKED_AT", 400)
+    part = draft(tmp_path / "town.parquet", DISK)
+    for one, other, line, other_line in zip(whole.schema, part.schema, whole.lines, part.lines, strict=True):
+        assert (one.kind, one.domain, one.required, one.missing) == (other.kind, other.domain, other.required, other.missing)
+        assert (line.distinct, line.missing) == (other_line.distinct, other_line.missing)
+    assert any("400 of them, picked at random" in note for note in part.schema.notes)
+    assert not any("picked at random" in note for note in whole.schema.notes)
+
+
+def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = [f"shop{i % 4000},{i % 90},{rng.normal():.3f}\n" for i in range(12_000)]
+    (tmp_path / "many.csv").write_text("goods,age,score\n" + "".join(rows))
+    for module in (drafting, engine):
+        monkeypatch.setattr(module, "WORDS", 1000)
+    found = draft(tmp_path / "many.csv", DISK)
+    whole = io.drafted(tmp_path / "many.csv")
+    assert whole.schema["goods"].kind is Kind.CATEGORY
+    assert found.schema["goods"].kind is Kind.KEY
+    assert any("too many for a list" in note for note in found.schema.notes)
+    assert (found.schema["age"], found.schema["score"].domain) == (whole.schema["age"], whole.schema["score"].domain)
+    assert abs(found.lines[0].distinct - 4000) < 400
