@@ -11,18 +11,19 @@ from typing import Any
 from hushtable.anonymize.lattice.generalize import Generalize
 from hushtable.anonymize.lattice.summary import rungs
 from hushtable.display import Progress, silent
+from hushtable.engine.compute import Compute
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.large import LargeRelease
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, load_card
-from hushtable.pipeline.run import release as run_recipe
+from hushtable.pipeline.run import release_rows
 from hushtable.privacy.guarantee import Guarantee
-from hushtable.table import io
 from hushtable.table.columns import CODED, Cells, Column, Kind, Levels, Role
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.layout import Layout
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
 from hushtable.table.trees import build, derive_formerly
 
 STEP = "generalize"
@@ -34,15 +35,16 @@ TINY = 1e-9
 
 def apply(
     folder: str | Path,
-    rows: Table | str | Path,
+    rows: Rows | str | Path,
     layout: Layout | None = None,
     *,
     limit: float | None = None,
     seed: int | None = None,
     trust: bool = False,
     allow_copies: str | None = None,
+    compute: Compute | None = None,
     progress: Progress = silent,
-) -> Release:
+) -> Release | LargeRelease:
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
@@ -50,7 +52,8 @@ def apply(
     of them would be suppressed (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a
     key identified persons, the same key identifies them in the new rows; rows without it count for the fewest people who could
     hold them. ``trust`` lets its recipe name steps that are not of this package, whose code is then run. Rows of real people that
-    would leave as they are are refused, unless ``allow_copies`` gives the reason.
+    would leave as they are are refused, unless ``allow_copies`` gives the reason. ``compute`` says where the rows of files are
+    worked on.
     """
     folder = Path(folder)
     card = load_card(folder)
@@ -62,12 +65,15 @@ def apply(
     unit = Guarantee.from_json(card["guarantee"]).unit
     if unit.by is not None:
         schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
-    if isinstance(rows, Table):
-        table = rows.under(_as_released(rows.schema, ladders))
+    if isinstance(rows, (str, Path)):
+        # Whoever has a table waits for no database.
+        from hushtable.engine.open import open_rows
+
+        table = open_rows(rows, schema, compute=compute, layout=layout, progress=progress)
     else:
-        table = io.read(rows, schema, **(layout or Layout()).to_json())
+        table = rows.under(_as_released(rows.schema, ladders))
     unit = unit if unit.by in table.schema else replace(unit, by=None)
-    release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
+    release = release_rows(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
     release.refuse_copies()
     gone, share = suppressed_rows(release), suppressed_share(release)
     if share > (allowed if limit is None else limit) + TINY:
@@ -82,12 +88,12 @@ def apply(
     return release
 
 
-def suppressed_rows(release: Release) -> int:
+def suppressed_rows(release: Release | LargeRelease) -> int:
     """How many rows the generalization of a release suppressed."""
     return sum(int(result["suppressed_rows"]) for result in _generalizations(release.result))
 
 
-def suppressed_share(release: Release) -> float:
+def suppressed_share(release: Release | LargeRelease) -> float:
     """The share of the rows that the generalization of a release suppressed."""
     return suppressed_rows(release) / max(1, sum(int(result["rows"]) for result in _generalizations(release.result)))
 

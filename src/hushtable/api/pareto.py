@@ -15,9 +15,9 @@ from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.report.pareto import pareto_page
-from hushtable.table.arguments import require_tables
+from hushtable.table.arguments import require_rows
 from hushtable.table.disk import whole_folder
-from hushtable.table.table import Table
+from hushtable.table.rows import Rows
 
 KS = (2, 5, 10, 20, 50)
 LIMITS = (0.0, 0.01, 0.02, 0.05, 0.1, 1.0)
@@ -71,15 +71,15 @@ class Sheet:
 
 
 def pareto(
-    table: Table,
+    table: Rows,
     *,
     ks: Sequence[int] = KS,
     limits: Sequence[float] = LIMITS,
     settings: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Sheet:
-    """The sheet of a table; ``settings`` are knobs of the step ``generalize`` but for k and limit."""
-    require_tables(table=table)
+    """The sheet of a table, or of rows that are not in memory; ``settings`` are knobs of the step ``generalize`` but for k and limit."""
+    require_rows(table=table)
     wrong = [k for k in ks if k < 2] + [limit for limit in limits if not 0 <= limit <= 1]
     if wrong or not ks or not limits:
         raise InputError("k is at least 2 and a limit lies in [0, 1]; at least one of each is needed", where="pareto")

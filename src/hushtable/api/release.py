@@ -332,16 +332,29 @@ def _large(
     made = replace(made, warnings=(*made.warnings, *warnings))
     if request.model is not None:
         save_model(made, request.model)
-    if isinstance(made, Release):
-        save(made, request.folder, request.form or ONE, key)
-    else:
-        made = save_in_parts(made, request.folder, request.form or MANY, key, work=options.resume, progress=progress)
+    made = save_any(made, request.folder, request.form, key, work=options.resume, progress=progress)
     if control is not None and request.private is not None:
         save_private({"train": train, "control": control}, request.private)
     return SavedRelease(
         release=made, folder=request.folder, private=request.private, model=request.model, train_rows=train.rows,
         used_rows=rows_used(train, options.unit), ignored=tuple(rows.ignored),
     )  # fmt: skip
+
+
+def save_any(
+    release: Release | LargeRelease,
+    folder: Path,
+    form: str | None = None,
+    key: SigningKey | None = None,
+    *,
+    work: Path | None = None,
+    progress: Progress = silent,
+) -> Release | LargeRelease:
+    """Write a release, in one file or in parts; the release as it was written."""
+    if isinstance(release, LargeRelease):
+        return save_in_parts(release, folder, form or MANY, key, work=work, progress=progress)
+    save(release, folder, form or ONE, key)
+    return release
 
 
 def save_in_parts(

@@ -70,6 +70,11 @@ def refuse_release(folder: Path, form: str) -> None:
 def save_and_show(release: Release, folder: Path, form: str, *, as_json: bool) -> bool:
     """Write a release to a folder and print its card, or its guarantee for people; whether for people."""
     ht.save(release, folder, form)
+    return show_saved(release, folder, as_json=as_json)
+
+
+def show_saved(release: Stated, folder: Path, *, as_json: bool) -> bool:
+    """Print the card of a release that was written, or its guarantee for people; whether for people."""
     if as_json:
         print_json(release.card() | {"folder": str(folder)})
     else:

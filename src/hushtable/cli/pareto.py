@@ -11,8 +11,24 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
-from hushtable.cli.options import Data, Encoding, Header, Json, Names, SchemaFile, numbers_of, settings_of, whole_numbers_of
+from hushtable.cli.options import (
+    Data,
+    Encoding,
+    Engine,
+    Header,
+    Json,
+    Memory,
+    Names,
+    SchemaFile,
+    Workers,
+    WorkFolder,
+    compute_of,
+    numbers_of,
+    settings_of,
+    whole_numbers_of,
+)
 from hushtable.table.disk import refuse_existing
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.pareto import BestChoice, Sheet
@@ -30,14 +46,22 @@ def pareto(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workers: Workers = None,
+    work: WorkFolder = None,
     as_json: Json = False,
 ) -> None:
     """What each k costs: the least loss of generalization for every k and suppression limit, in one search."""
     if folder is not None:
         refuse_existing(folder, private=True)
     counts, shares = whole_numbers_of(ks, "--k"), numbers_of(limits, "--limit")
-    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding)
+    # The start of the command line waits for no table and no database.
+    from hushtable.engine.open import open_rows
+
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
     with progress("pareto") as update:
+        table = open_rows(data, ht.Schema.load(schema_file), compute=compute, layout=layout, progress=update)
         sheet = ht.pareto(table, ks=counts, limits=shares, settings=settings_of(settings), progress=update)
     if folder is not None:
         sheet.save(folder)

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import err, fault_json, out, print_json
-from hushtable.cli.options import Json, Trust
+from hushtable.cli.options import Engine, Json, Memory, Trust, Workers, WorkFolder, compute_of
 from hushtable.pipeline.verification import ESTABLISHES
 
 if TYPE_CHECKING:
@@ -27,10 +27,14 @@ def verify(
         Path | None, typer.Option(help="The public key that the card must be signed with; 'hush keys' makes pairs.")
     ] = None,
     trust: Trust = False,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workers: Workers = None,
+    work: WorkFolder = None,
     as_json: Json = False,
 ) -> None:
     """Check a release against its card. Exit code 3: the card is contradicted; 4: a guarantee could not be checked."""
-    verification = ht.verify(folder, key, trust=trust)
+    verification = ht.verify(folder, key, trust=trust, compute=compute_of(engine, memory, workers, work))
     if as_json:
         faults = [fault_json(fault) for fault in verification.faults]
         others = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}

@@ -48,6 +48,15 @@ def compared(
     return found, Untouched() if generated else _untouched(table, released, agree, moved)
 
 
+def left_on(released: Rows, columns: Sequence[str]) -> Untouched:
+    """These columns, with the share of the released rows that are alone on them."""
+    if isinstance(released, Table):
+        return Untouched.of(released, columns)
+    if not columns or not released.rows:
+        return Untouched(columns=tuple(columns))
+    return Untouched(columns=tuple(columns), alone=_Met.of(None, released, columns).single / released.rows)
+
+
 @dataclass
 class _Met:
     """The words of two tables, summed over those that are equal."""
@@ -68,16 +77,17 @@ class _Met:
     """Released rows whose word no other released row has."""
 
     @classmethod
-    def of(cls, table: Rows, released: Rows, columns: Sequence[str], person: str | None = None) -> _Met:
-        """Of what is written in these columns."""
+    def of(cls, table: Rows | None, released: Rows, columns: Sequence[str], person: str | None = None) -> _Met:
+        """Of what is written in these columns; without a table, of the released rows alone."""
         work = next((rows.compute for rows in (table, released) if isinstance(rows, Spooled)), Compute()).work
-        buckets = Buckets(PAIR, -(-(table.rows + released.rows) // BUCKET), work)
-        for words, persons in _written(table, released.schema, columns, person):
-            _put(buckets, words, persons, ours=False)
-        for words, persons in _written(released, table.schema, columns, None):
+        met = cls(0 if table is None else table.rows)
+        buckets = Buckets(PAIR, -(-(met.rows + released.rows) // BUCKET), work)
+        if table is not None:
+            for words, persons in _written(table, released.schema, columns, person):
+                _put(buckets, words, persons, ours=False)
+        for words, persons in _written(released, released.schema if table is None else table.schema, columns, None):
             _put(buckets, words, persons, ours=True)
         buckets.close()
-        met = cls(table.rows)
         for number in range(len(buckets)):
             met.add(buckets.read(number), by_person=person is not None)
         return met

@@ -23,19 +23,19 @@ from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
 from hushtable.privacy.slots import Slots
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.table.broken import breaks_any
+from hushtable.table.broken import broken_by
 from hushtable.table.code_list import LISTED
-from hushtable.table.determined import departs
+from hushtable.table.determined import departing
+from hushtable.table.rows import Rows
 from hushtable.table.rules import IMPOSSIBLE
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
 
 BEST_OF = "best-of"
 """The step that stands in the ledger of the best of several runs, in place of those of the recipe."""
 
 
 def verify_plan(
-    text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False, table: Table | None = None
+    text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False, table: Rows | None = None
 ) -> Verification:
     """The recipe in ``text`` on the released schema: whether it can have led to this guarantee, and to this table if it is given.
 
@@ -61,13 +61,13 @@ def verify_plan(
     if course is None:
         return Verification(faults) + _unplanned(guarantee, "the columns or the budget that it began with are not in the release")
     faults += tuple(_promised(course, schema, guarantee))
-    if table is not None and course.draws and (broken := int(breaks_any(table, course.zeros).sum())):
+    if table is not None and course.draws and (broken := broken_by(table, course.zeros)):
         faults += (Fault("zeros", f"{broken} rows have a combination of values that the schema declares to be impossible"),)
     if table is not None and course.draws:
         faults += tuple(
             Fault("determined_by", f"in {count} rows {name} is not what the schema says that another column determines")
-            for name, rows in departs(table).items()
-            if (count := int(rows.sum()))
+            for name, count in departing(table).items()
+            if count
         )
     return Verification(faults) + _words(course, schema, guarantee, reworded=reworded) + _ledger(course, guarantee)
 

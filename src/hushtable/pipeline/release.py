@@ -8,7 +8,7 @@ import os
 import platform
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -19,6 +19,7 @@ from typing import Any
 
 from hushtable import __version__
 from hushtable.display import Shown
+from hushtable.engine.compute import Compute
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.card import exposed
 from hushtable.pipeline.copies import Copies
@@ -34,6 +35,7 @@ from hushtable.table.code_list import codes_text
 from hushtable.table.disk import CARD, read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.levels import levels_text, long_levels
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -247,10 +249,26 @@ def data_file(folder: Path) -> Path:
     raise InputError("is not a release: it has no data file", where=str(folder))
 
 
-def load_table(folder: str | Path) -> Table:
-    """The table of a saved release, under the schema it was released with."""
+def load_rows(folder: str | Path, compute: Compute | None = None) -> Rows:
+    """The rows of a saved release, under the schema it was released with: parts are on disk where they do not fit into memory."""
     folder = Path(folder)
-    return io.read(data_file(folder), Schema.load(folder / SCHEMA), least=0)
+    data, schema = data_file(folder), Schema.load(folder / SCHEMA)
+    if data.is_file():
+        return io.read(data, schema, least=0)
+    # Whoever has one file waits for no database.
+    from hushtable.engine.open import open_rows
+
+    return open_rows(data, schema, compute=compute, least=0)
+
+
+def load_table(folder: str | Path) -> Table:
+    """The same in memory."""
+    return load_rows(folder).whole("a release as one table")
+
+
+def data_names(hashes: Iterable[str]) -> list[str]:
+    """The files of rows among those of a release, in their order."""
+    return sorted(name for name in hashes if name in DATA or PART.fullmatch(name))
 
 
 def load_card(folder: str | Path) -> dict[str, Any]:

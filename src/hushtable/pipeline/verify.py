@@ -8,36 +8,41 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hushtable.engine.compute import Compute
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.card import exposed
+from hushtable.pipeline.compared import left_on
 from hushtable.pipeline.foreseen import verify_plan
 from hushtable.pipeline.recipe import described, step_names
 from hushtable.pipeline.release import (
     DATA,
+    DATA_FOLDER,
     PAGES,
     PART,
     RECIPE,
     SCHEMA,
     code_files,
+    data_names,
     file_hash,
     installed_versions,
     level_files,
     load_card,
-    load_table,
+    load_rows,
+    part_name,
 )
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
 from hushtable.pipeline.untouched import Untouched
 from hushtable.pipeline.verification import Unchecked, Verification, later, worded
 from hushtable.privacy import criteria, pld
-from hushtable.privacy.criteria import Counted
+from hushtable.privacy.criteria import Counted, Grouped
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table import lenient
 from hushtable.table.disk import CARD, read_text
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.rows import Rows
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
 
 _ALLOWED = re.compile(
     "|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels|codes)/\d{2,}\.csv", PART.pattern])
@@ -56,31 +61,35 @@ _ENTRIES = (
 )
 
 
-def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> Verification:
+def verify(
+    folder: str | Path, key: str | Path | None = None, *, trust: bool = False, compute: Compute | None = None
+) -> Verification:
     """Whether a saved release is what its card says, and what of that could not be checked.
 
     The files are those that were released and no others; the card's guarantee is the one that its own ledger and promises give,
     and one that its recipe can lead to; what can be measured on the table is measured again. Who made the card is known only by
     its signature: ``key`` is the file of the public key that it must be made with. Steps of other packages are planned, and their
-    code run, only with ``trust``.
+    code run, only with ``trust``. ``compute`` says where the rows of a release in parts are worked on.
     """
-    return verify_and_load(folder, key, trust=trust)[0]
+    return verify_and_load(folder, key, trust=trust, compute=compute)[0]
 
 
-def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> tuple[Verification, Table | None]:
-    """``verify``, and the table that it read; None where its files are not those that were released."""
+def verify_and_load(
+    folder: str | Path, key: str | Path | None = None, *, trust: bool = False, compute: Compute | None = None
+) -> tuple[Verification, Rows | None]:
+    """``verify``, and the rows that it read; None where its files are not those that were released."""
     folder = Path(folder)
     card = load_card(folder)
     guarantee = read_guarantee(card, str(folder))
     verification = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
-    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, *LISTS)) for fault in verification.faults):
+    if any(fault.where.startswith(("data.", f"{DATA_FOLDER}/", SCHEMA, RECIPE, *LISTS)) for fault in verification.faults):
         return verification, None
-    table = load_table(folder)
-    verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust, table=table)
-    verification += Verification((*_verify_shape(table, card), *_verify_measured(table, guarantee)))
-    verification += _verify_untouched(table, card, guarantee)
+    rows = load_rows(folder, compute)
+    verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), rows.schema, trust=trust, table=rows)
+    verification += Verification((*_verify_shape(rows, card), *_verify_measured(rows, guarantee)))
+    verification += _verify_untouched(rows, card, guarantee)
     verification += Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
-    return verification, table
+    return verification, rows
 
 
 def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:
@@ -93,7 +102,7 @@ def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:
 
 
 def verify_card(
-    card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False, table: Table | None = None
+    card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False, table: Rows | None = None
 ) -> Verification:
     """Whether a card agrees with itself, and with the text of its recipe planned on the schema of the released columns.
 
@@ -121,14 +130,24 @@ def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
     here = {p.relative_to(folder).as_posix() for p in paths if p.is_file()} - {CARD, SIGNATURE}
     faults += [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
     faults += [Fault(name, "is no file that a release has") for name in hashes if not _ALLOWED.fullmatch(name)]
-    if len(data := [name for name in hashes if name in DATA]) != 1:
-        faults.append(Fault("data.", f"a release has one data file; on the card are {', '.join(data) or 'none'}"))
+    faults += _verify_data(data_names(hashes))
     for name in dict.fromkeys((*hashes, SCHEMA, RECIPE)):
         if name not in here:
             faults.append(Fault(name, "the file is missing"))
         elif name in hashes and file_hash(folder / name) != hashes[name]:
             faults.append(Fault(name, "the file is not the one that was released: its hash differs from the card's"))
     return faults
+
+
+def _verify_data(names: list[str]) -> list[Fault]:
+    """The rows are in one file, or in parts that are numbered without a gap."""
+    if len(names) == 1 and names[0] in DATA:
+        return []
+    forms = {name.partition(".")[2] for name in names}
+    if len(forms) == 1 and names == [f"{DATA_FOLDER}/{part_name(number, *forms)}" for number in range(len(names))]:
+        return []
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    return [Fault("data.", f"a release has one data file, or parts from 0 on; on the card are {shown or 'none'}")]
 
 
 def _verify_signature(folder: Path, key: str | Path | None) -> Verification:
@@ -141,7 +160,7 @@ def _verify_signature(folder: Path, key: str | Path | None) -> Verification:
     return Verification(assumed=(Unchecked("author", why),))
 
 
-def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
+def _verify_shape(table: Rows, card: Mapping[str, Any]) -> Iterator[Fault]:
     if table.rows != card["rows"]:
         yield Fault("rows", f"the card says {card['rows']}, the data has {table.rows}")
     if list(table.schema.names) != card.get("columns"):
@@ -195,8 +214,9 @@ def _verify_recipe(text: str, card: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}")
 
 
-def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
-    """k, l and t, and every promise about the table itself, measured again."""
+def _verify_measured(table: Rows, guarantee: Guarantee) -> list[Fault]:
+    """k, l and t, and every promise about the table itself, measured again on all its rows together."""
+    grouped = Grouped(table)
     stated = dict(guarantee.criteria)
     # Which rows belong to one person is not released: of what was counted by persons, the part by rows is measured again.
     by_rows = {"counted": str(Counted.ROWS), **stated.get("by_rows", stated)} if stated else {}
@@ -207,7 +227,7 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
         return [Fault("criteria", f"the card speaks of {', '.join(strange)}, which the data has not")]
     faults = []
     if stated:
-        measured = criteria.measure(table, stated.get("quasi", ()), stated.get("secrets", {}))
+        measured = criteria.measure(grouped, stated.get("quasi", ()), stated.get("secrets", {}))
         for name, now, then in _differences(measured, by_rows):
             faults.append(Fault(f"criteria: {name}", f"the card says {then}, the data has {now}"))
         if stated.get("k", 0) > measured["k"]:
@@ -215,11 +235,11 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
                 Fault("criteria: k", f"the card says {stated['k']} persons, where the data has no more than {measured['k']} rows")
             )
     promises = [promise for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
-    whys = [unmet(promise, table) if table.rows else f"{promise} is said of no rows" for promise in promises]
+    whys = [unmet(promise, grouped) if table.rows else f"{promise} is said of no rows" for promise in promises]
     return faults + [Fault("promise", why) for why in whys if why]
 
 
-def _verify_untouched(table: Table, card: Mapping[str, Any], guarantee: Guarantee) -> Verification:
+def _verify_untouched(table: Rows, card: Mapping[str, Any], guarantee: Guarantee) -> Verification:
     """How many rows are alone on the columns that left unchanged, measured again; what they give away stands beside every ok."""
     # A budget paid for every look: nothing was compared with the rows, and nothing of the kind can stand on the card.
     compared = bool(Ledger(guarantee.ledger).culprits)
@@ -234,7 +254,7 @@ def _verify_untouched(table: Table, card: Mapping[str, Any], guarantee: Guarante
     said = Untouched.from_json(card["untouched"])
     if strange := sorted(set(said.columns) - set(table.schema.names)):
         return Verification((Fault("untouched", f"the card speaks of {', '.join(strange)}, which the data has not"),))
-    now = Untouched.of(table, said.columns)
+    now = left_on(table, said.columns)
     faults = []
     if not math.isclose(now.alone, said.alone, rel_tol=1e-9, abs_tol=1e-12):
         faults.append(Fault("untouched", f"the card says that {said.alone:g} of the rows are alone, in the data {now.alone:g} are"))

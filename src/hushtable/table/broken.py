@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.table.arrays import Floats, Mask
 from hushtable.table.cell import Interval
 from hushtable.table.columns import CODED, Cells, Column, Levels
+from hushtable.table.rows import Rows
 from hushtable.table.rules import ORDER, Comparison, Sign, Zero, is_value
 from hushtable.table.table import Table
 
@@ -41,6 +42,13 @@ def breaks_any(table: Table, zeros: Iterable[Zero]) -> Mask:
     for zero in zeros:
         rows |= breaks(table, zero)
     return rows
+
+
+def broken_by(rows: Rows, zeros: Iterable[Zero]) -> int:
+    """How many rows break one of them at least, wherever they are."""
+    zeros = tuple(zeros)
+    columns = sorted({name for zero in zeros for name in zero.columns})
+    return sum(int(breaks_any(batch, zeros).sum()) for batch in rows.batches(columns=columns)) if columns else 0
 
 
 def surely_met(test: Comparison, column: Column, span: Span) -> bool:
