@@ -80,6 +80,7 @@ def configuration() -> dict[str, Any]:
             {"Choosing a release": "choosing.md"},
             {"Networks": "neural.md"},
             {"Free text": "text.md"},
+            {"Large tables": "large.md"},
             {"Hybrids": "hybrids.md"},
             {"Attacking a release": "auditing.md"},
             {"Reading the report": "report.md"},
