@@ -79,7 +79,7 @@ def test_half_the_noise_of_marginals_in_parts_is_refuted_and_all_of_it_is_not(we
     assert not honest.refuted
     assert honest.stated.epsilon <= 5.0
     weaken(2)
-    assert audited(recipe, 5.0, 1e-5, 40).refuted
+    assert audited(recipe, 5.0, 1e-5, 60).refuted
 
 
 @pytest.mark.parametrize("name", ["aim", "privsyn"])

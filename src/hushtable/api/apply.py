@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,33 +33,46 @@ TINY = 1e-9
 """What rounding may add to a share."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ApplyOptions:
+    """What new rows are allowed."""
+
+    limit: float | None = None
+    """The largest share of them that may be suppressed; the limit of the recipe when absent, 1 for any number."""
+    seed: int | None = None
+    trust: bool = False
+    """Whether the recipe may name steps that are not of this package, whose code is then run."""
+    allow_copies: str | None = None
+    """Why rows of real people may leave as they are; without a reason they are refused."""
+
+    def __post_init__(self) -> None:
+        """A share."""
+        if self.limit is not None and not 0 <= self.limit <= 1:
+            raise InputError(f"expected a share from 0 to 1, got {self.limit}", where="limit")
+
+
 def apply(
     folder: str | Path,
     rows: Rows | str | Path,
     layout: Layout | None = None,
+    options: ApplyOptions | None = None,
     *,
-    limit: float | None = None,
-    seed: int | None = None,
-    trust: bool = False,
-    allow_copies: str | None = None,
     compute: Compute | None = None,
     progress: Progress = silent,
+    **settings: Any,
 ) -> Release | LargeRelease:
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
-    schema of the release, a file of them in this layout: every value must lie in its declared domains. Where more than ``limit``
-    of them would be suppressed (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a
-    key identified persons, the same key identifies them in the new rows; rows without it count for the fewest people who could
-    hold them. ``trust`` lets its recipe name steps that are not of this package, whose code is then run. Rows of real people that
-    would leave as they are are refused, unless ``allow_copies`` gives the reason. ``compute`` says where the rows of files are
-    worked on.
+    schema of the release, a file of them in this layout: every value must lie in its declared domains. Where a key identified
+    persons, the same key identifies them in the new rows; rows without it count for the fewest people who could hold them. What
+    is allowed is in ``ApplyOptions``: give it whole, or its fields by name, as in ``apply(folder, rows, limit=0.1)``; where more
+    rows would be suppressed than its limit, GuaranteeRefused says how many. ``compute`` says where the rows of files are worked on.
     """
     folder = Path(folder)
     card = load_card(folder)
-    if limit is not None and not 0 <= limit <= 1:
-        raise InputError(f"expected a share from 0 to 1, got {limit}", where="limit")
-    recipe, levels, allowed = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
+    asked = ApplyOptions(**settings) if options is None else options
+    recipe, levels, allowed = _fixed(recipes.load(folder / "recipe.yaml", trust=asked.trust), card)
     ladders = _generalizations(card["result"])[0]["columns"]
     schema = _as_released(_original(Schema.load(folder / "schema.yaml"), levels), ladders)
     unit = Guarantee.from_json(card["guarantee"]).unit
@@ -73,13 +86,14 @@ def apply(
     else:
         table = rows.under(_as_released(rows.schema, ladders))
     unit = unit if unit.by in table.schema else replace(unit, by=None)
-    release = release_rows(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
+    release = release_rows(table, recipe, unit=unit, seed=asked.seed, allow_copies=asked.allow_copies, progress=progress)
     release.refuse_copies()
     gone, share = suppressed_rows(release), suppressed_share(release)
-    if share > (allowed if limit is None else limit) + TINY:
+    limit = allowed if asked.limit is None else asked.limit
+    if share > limit + TINY:
         raise GuaranteeRefused(
-            f"{_counted(gone, share)} would be suppressed, more than the {100 * (allowed if limit is None else limit):.3g} % that "
-            f"{'the recipe of the release allows' if limit is None else 'was allowed'}: {MISFIT}. "
+            f"{_counted(gone, share)} would be suppressed, more than the {100 * limit:.3g} % that "
+            f"{'the recipe of the release allows' if asked.limit is None else 'was allowed'}: {MISFIT}. "
             f"To suppress them all the same: --limit {_above(share)} (in Python limit={_above(share)})"
         )
     if share > allowed + TINY:

@@ -50,6 +50,7 @@ def _reread(released: Rows, path: Path, schema: Schema, compute: Compute | None 
     if not names:
         return released
     if path.is_dir():
+        # Whoever reads a file waits for no database.
         from hushtable.engine.open import open_rows
 
         wide = replace(released.schema, columns=tuple(schema[c.name] if c.name in names else c for c in released.schema))

@@ -45,7 +45,7 @@ def apply(
             show_default=False,
         ),
     ] = None,
-    form: TableFormat | None = None,
+    form: TableFormat = None,
     trust: Trust = False,
     allow_copies: AllowCopies = None,
     seed: Seed = None,

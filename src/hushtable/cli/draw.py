@@ -21,12 +21,13 @@ def draw(
         list[str] | None, typer.Option(help="A column fixed to a value: sex=Female. May be repeated.", show_default=False)
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Rows to draw; as many as the model says when absent.")] = None,
-    form: TableFormat = "csv",
+    form: TableFormat = None,
     trust: Trust = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Draw a release from a saved model. It reads no private row, so the model's guarantee covers it at no further cost."""
+    form = form or "csv"
     refuse_release(folder, form)
     release = ht.draw(model, rows, _conditions(given or []), seed, trust=trust)
     if save_and_show(release, folder, form, as_json=as_json):

@@ -76,7 +76,12 @@ Workers = Annotated[int | None, typer.Option(help="Workers side by side; one for
 WorkFolder = Annotated[
     Path | None, typer.Option("--work", help="A folder for what does not fit into memory; it is emptied at the end.", metavar="DIR")
 ]
-TableFormat = Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")]
+TableFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="csv, csv.gz or parquet; when absent csv, or parquet for a release in parts.", show_default=False
+    ),
+]
 PageFormats = Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")]
 
 

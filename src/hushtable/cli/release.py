@@ -72,7 +72,7 @@ def release(
         str, typer.Option(help="Neighbours: add_remove (the number of rows is private) or replace_one (it is public).")
     ] = "add_remove",
     hold_out: Annotated[float | None, typer.Option(help="Set this share of the rows aside as the control, in OUT.private.")] = None,
-    form: TableFormat | None = None,
+    form: TableFormat = None,
     unproven: Annotated[
         bool,
         typer.Option("--unproven", help="Release even if steps read rows unprotected, so that epsilon is infinite."),
