@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hushtable.api.draw import draw as draw
     from hushtable.api.draw import load_model as load_model
     from hushtable.api.draw import save_model as save_model
+    from hushtable.api.evaluate import choices as choices
+    from hushtable.api.evaluate import evaluate as evaluate
     from hushtable.api.hold_out import hold_out as hold_out
     from hushtable.api.hybrid.options import HybridOptions as HybridOptions
     from hushtable.api.hybrid.run import hybrid as hybrid
@@ -120,6 +122,8 @@ _WHERE = {
     "audit_mechanism": "hushtable.api.mechanism",
     "MechanismOptions": "hushtable.api.mechanism",
     "pareto": "hushtable.api.pareto",
+    "evaluate": "hushtable.api.evaluate",
+    "choices": "hushtable.api.evaluate",
     "apply": "hushtable.api.apply",
     "render": "hushtable.api.report",
     "demo": "hushtable.api.demo",

@@ -21,6 +21,7 @@ from hushtable.cli.compare import compare
 from hushtable.cli.console import out, refuse, stopped
 from hushtable.cli.demo import demo
 from hushtable.cli.draw import draw
+from hushtable.cli.evaluate import evaluate
 from hushtable.cli.hybrid import hybrid
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
@@ -67,6 +68,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare,
     "hybrid": hybrid,
     "pareto": pareto,
+    "evaluate": evaluate,
     "apply": apply,
     "verify": verify,
     "keys": keys,
