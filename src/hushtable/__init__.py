@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hushtable.api.predict import predict as predict
     from hushtable.api.preflight import preflight as preflight
     from hushtable.api.profile import profile as profile
+    from hushtable.api.profile import uniqueness as uniqueness
     from hushtable.api.read_release import read_release as read_release
     from hushtable.api.release import ReleaseRequest as ReleaseRequest
     from hushtable.api.release import release as release
@@ -95,6 +96,7 @@ _WHERE = {
     "make_keys": "hushtable.pipeline.signature",
     "Unit": "hushtable.privacy.unit",
     "profile": "hushtable.api.profile",
+    "uniqueness": "hushtable.api.profile",
     "preflight": "hushtable.api.preflight",
     "release": "hushtable.api.release",
     "save": "hushtable.api.release",
