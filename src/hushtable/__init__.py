@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hushtable.api.model import add_model as add_model
     from hushtable.api.model import list_models as list_models
     from hushtable.api.pareto import pareto as pareto
+    from hushtable.api.peek import peek as peek
     from hushtable.api.predict import predict as predict
     from hushtable.api.preflight import preflight as preflight
     from hushtable.api.profile import profile as profile
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from hushtable.table.io import draft as draft
     from hushtable.table.io import read as read
     from hushtable.table.io import write as write
+    from hushtable.table.layout import Layout as Layout
     from hushtable.table.schema import Schema as Schema
     from hushtable.table.table import Table as Table
 
@@ -85,9 +87,11 @@ __version__ = "0.7.0"
 _WHERE = {
     "read": "hushtable.table.io",
     "draft": "hushtable.table.io",
+    "peek": "hushtable.api.peek",
     "write": "hushtable.table.io",
     "declare": "hushtable.table.declare",
     "Schema": "hushtable.table.schema",
+    "Layout": "hushtable.table.layout",
     "Table": "hushtable.table.table",
     "Recipe": "hushtable.pipeline.recipe",
     "Release": "hushtable.pipeline.release",

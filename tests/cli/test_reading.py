@@ -67,3 +67,18 @@ def test_a_dictionary_is_declared_in_its_name(hush, bare, tmp_path):
     code, _, told = hush("schema", *arguments)
     assert code == 2
     assert "rows" in told
+
+
+def test_a_file_is_looked_at_before_it_is_read(hush, bare):
+    code, told, _ = hush("peek", bare)
+    assert code == 0
+    assert "cp1252" in told
+    assert "Aaaa" in told
+    assert "Bern" not in told
+    code, told, _ = hush("peek", bare, "--json")
+    assert code == 0
+    found = json.loads(told)
+    assert (found["layout"]["delimiter"], found["decimal"], found["layout"]["header"]) == (";", ",", False)
+    code, told, _ = hush("schema", bare, "--no-header", "--encoding", "cp1252", "--delimiter", ";", "--decimal", ",", "--json")
+    assert code == 0
+    assert json.loads(told)["columns"][2]["kind"] == "real"

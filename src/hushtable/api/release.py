@@ -302,7 +302,7 @@ def release_to_folder(
 def _read(request: ReleaseRequest, progress: Progress) -> Rows:
     """The rows, where the request says that they are worked on."""
     if request.compute.engine == "memory" and request.data.is_file():
-        table: Rows = io.read(request.data, request.schema, **request.layout.to_json())
+        table: Rows = io.read(request.data, request.schema, layout=request.layout)
     else:
         # DuckDB for tables of any size, or a cluster: nothing that a small table waits for.
         from hushtable.engine.open import open_rows

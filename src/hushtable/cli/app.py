@@ -29,6 +29,7 @@ from hushtable.cli.methods import methods
 from hushtable.cli.model import model
 from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
+from hushtable.cli.peek import peek
 from hushtable.cli.predict import predict
 from hushtable.cli.preflight import preflight
 from hushtable.cli.profile import profile
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
+    "peek": peek,
     "schema": schema,
     "profile": profile,
     "methods": methods,

@@ -13,9 +13,11 @@ import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import (
     Data,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -57,6 +59,8 @@ def evaluate(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -69,7 +73,7 @@ def evaluate(
 
     if target is not None:
         refuse_existing(target)
-    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding, delimiter, None, index)
     with progress("evaluate") as update:
         table = open_rows(data, ht.Schema.load(schema_file), compute=compute, layout=layout, progress=update)
         found = ht.evaluate(

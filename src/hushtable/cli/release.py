@@ -14,9 +14,11 @@ from hushtable.cli.console import out, print_json, progress, show_guarantee, war
 from hushtable.cli.options import (
     AllowCopies,
     Data,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     LearnDomain,
     Memory,
@@ -103,6 +105,8 @@ def release(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
@@ -133,7 +137,7 @@ def release(
         title=title,
         contact=contact,
         licence=licence,
-        layout=Layout.of(header, names, encoding),
+        layout=Layout.of(header, names, encoding, delimiter, None, index),
         compute=compute_of(engine, memory, workers, work),
     )
     warn_of_epsilon(epsilon)

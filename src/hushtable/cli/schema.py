@@ -13,9 +13,12 @@ from rich.table import Table as Grid
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import (
+    Decimal,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -60,6 +63,9 @@ def schema(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -79,7 +85,7 @@ def schema(
         raise InputError("go with --declare", where="--by, --only")
     if target is not None:
         refuse_existing(target)
-    layout = Layout.of(header, names, encoding)
+    layout = Layout.of(header, names, encoding, delimiter, decimal, index)
     with progress("schema") as update:
         draft = drafted(data, compute_of(engine, memory, workers, work), layout, dictionary, update)
     if target is not None:
