@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hushtable.api.compare.options import CompareOptions as CompareOptions
     from hushtable.api.compare.run import compare as compare
     from hushtable.api.demo import demo as demo
+    from hushtable.api.dictionary import match_dictionary as match_dictionary
     from hushtable.api.draw import draw as draw
     from hushtable.api.draw import load_model as load_model
     from hushtable.api.draw import save_model as save_model
@@ -90,6 +91,7 @@ _WHERE = {
     "peek": "hushtable.api.peek",
     "write": "hushtable.table.io",
     "declare": "hushtable.table.declare",
+    "match_dictionary": "hushtable.api.dictionary",
     "Schema": "hushtable.table.schema",
     "Layout": "hushtable.table.layout",
     "Table": "hushtable.table.table",

@@ -82,3 +82,19 @@ def test_a_file_is_looked_at_before_it_is_read(hush, bare):
     code, told, _ = hush("schema", bare, "--no-header", "--encoding", "cp1252", "--delimiter", ";", "--decimal", ",", "--json")
     assert code == 0
     assert json.loads(told)["columns"][2]["kind"] == "real"
+
+
+def test_a_dictionary_declares_a_schema_that_is_there(hush, bare, tmp_path):
+    (tmp_path / "names.txt").write_text("age\ncity\npay\n")
+    hush("schema", bare, "--names", tmp_path / "names.txt", "--encoding", "cp1252", "-o", tmp_path / "s.yaml")
+    (tmp_path / "d.csv").write_text("variable,type,min,max\nage,integer,0,120\ncity,integer,0,9\n")
+    words = ("schema", tmp_path / "s.yaml", "--dictionary", tmp_path / "d.csv", "--by", "the questionnaire")
+    code, told, _ = hush(*words, "-o", tmp_path / "t.yaml")
+    assert code == 0
+    assert "declares 1 columns" in told
+    assert "column city" in told
+    declared = ht.Schema.load(tmp_path / "t.yaml")
+    assert declared.declared_by == "data dictionary d.csv (the questionnaire)"
+    assert not declared["age"].observed
+    code, told, _ = hush(*words, "--json")
+    assert json.loads(told)["bare"] == ["pay"]
