@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hushtable.api.draw import save_model as save_model
     from hushtable.api.evaluate import choices as choices
     from hushtable.api.evaluate import evaluate as evaluate
+    from hushtable.api.hierarchy import hierarchy as hierarchy
     from hushtable.api.hold_out import hold_out as hold_out
     from hushtable.api.hybrid.options import HybridOptions as HybridOptions
     from hushtable.api.hybrid.run import hybrid as hybrid
@@ -130,6 +131,7 @@ _WHERE = {
     "audit_mechanism": "hushtable.api.mechanism",
     "MechanismOptions": "hushtable.api.mechanism",
     "pareto": "hushtable.api.pareto",
+    "hierarchy": "hushtable.api.hierarchy",
     "evaluate": "hushtable.api.evaluate",
     "choices": "hushtable.api.evaluate",
     "apply": "hushtable.api.apply",

@@ -22,6 +22,7 @@ from hushtable.cli.console import out, refuse, stopped
 from hushtable.cli.demo import demo
 from hushtable.cli.draw import draw
 from hushtable.cli.evaluate import evaluate
+from hushtable.cli.hierarchy import hierarchy
 from hushtable.cli.hybrid import hybrid
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "peek": peek,
     "schema": schema,
     "profile": profile,
+    "hierarchy": hierarchy,
     "methods": methods,
     "model": model,
     "preflight": preflight,
