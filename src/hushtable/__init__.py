@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from hushtable.api.profile import profile as profile
     from hushtable.api.profile import uniqueness as uniqueness
     from hushtable.api.read_release import read_release as read_release
+    from hushtable.api.records import records as records
     from hushtable.api.release import ReleaseRequest as ReleaseRequest
     from hushtable.api.release import release as release
     from hushtable.api.release import release_to_folder as release_to_folder
     from hushtable.api.release import save as save
+    from hushtable.api.report import read_audit as read_audit
     from hushtable.api.report import render as render
     from hushtable.api.sign import sign as sign
     from hushtable.api.utility import UtilityOptions as UtilityOptions
@@ -123,6 +125,8 @@ _WHERE = {
     "UtilityOptions": "hushtable.api.utility",
     "utility": "hushtable.api.utility",
     "read_release": "hushtable.api.read_release",
+    "read_audit": "hushtable.api.report",
+    "records": "hushtable.api.records",
     "compare": "hushtable.api.compare.run",
     "CompareOptions": "hushtable.api.compare.options",
     "hybrid": "hushtable.api.hybrid.run",

@@ -34,6 +34,7 @@ from hushtable.cli.peek import peek
 from hushtable.cli.predict import predict
 from hushtable.cli.preflight import preflight
 from hushtable.cli.profile import profile
+from hushtable.cli.records import records
 from hushtable.cli.release import release
 from hushtable.cli.report import report
 from hushtable.cli.schema import schema
@@ -65,6 +66,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "draw": draw,
     "predict": predict,
     "audit": audit,
+    "records": records,
     "certify": certify,
     "audit-mechanism": audit_mechanism,
     "report": report,
