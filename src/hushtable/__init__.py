@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from hushtable.api.preflight import preflight as preflight
     from hushtable.api.profile import profile as profile
     from hushtable.api.profile import uniqueness as uniqueness
+    from hushtable.api.publish import checklist as checklist
+    from hushtable.api.publish import describe as describe
+    from hushtable.api.publish import publish as publish
     from hushtable.api.read_release import read_release as read_release
     from hushtable.api.records import records as records
     from hushtable.api.release import ReleaseRequest as ReleaseRequest
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from hushtable.api.sign import sign as sign
     from hushtable.api.utility import UtilityOptions as UtilityOptions
     from hushtable.api.utility import utility as utility
+    from hushtable.api.verify import verify as verify
     from hushtable.checks import check as check
     from hushtable.data.people import people as people
     from hushtable.errors import BudgetExceeded as BudgetExceeded
@@ -74,7 +78,6 @@ if TYPE_CHECKING:
     from hushtable.pipeline.recipe import Recipe as Recipe
     from hushtable.pipeline.release import Release as Release
     from hushtable.pipeline.signature import make_keys as make_keys
-    from hushtable.pipeline.verify import verify as verify
     from hushtable.privacy.unit import Unit as Unit
     from hushtable.studies.runner import study as study
     from hushtable.table.declare import declare as declare
@@ -101,7 +104,10 @@ _WHERE = {
     "Recipe": "hushtable.pipeline.recipe",
     "Release": "hushtable.pipeline.release",
     "ReleaseOptions": "hushtable.pipeline.options",
-    "verify": "hushtable.pipeline.verify",
+    "verify": "hushtable.api.verify",
+    "checklist": "hushtable.api.publish",
+    "describe": "hushtable.api.publish",
+    "publish": "hushtable.api.publish",
     "make_keys": "hushtable.pipeline.signature",
     "Unit": "hushtable.privacy.unit",
     "profile": "hushtable.api.profile",

@@ -145,6 +145,8 @@ class ReleaseRequest:
     """Whom to ask about the data, in place of what the schema says."""
     licence: str = ""
     """Under which terms the release may be used, in place of what the schema says."""
+    purpose: str = ""
+    """What the release is for, in place of what the schema says."""
     layout: Layout = field(default_factory=Layout)
     """How the file of the table is written, where it does not say so itself."""
     compute: Compute = field(default_factory=Compute)
@@ -167,8 +169,8 @@ class ReleaseRequest:
 
     @property
     def about(self) -> dict[str, str]:
-        """The name of the data, the contact and the licence."""
-        return {"title": self.title, "contact": self.contact, "licence": self.licence}
+        """The name of the data, the contact, the licence and the purpose."""
+        return {"title": self.title, "contact": self.contact, "licence": self.licence, "purpose": self.purpose}
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, as a YAML or JSON file holds them."""

@@ -34,6 +34,7 @@ from hushtable.cli.peek import peek
 from hushtable.cli.predict import predict
 from hushtable.cli.preflight import preflight
 from hushtable.cli.profile import profile
+from hushtable.cli.publish import publish
 from hushtable.cli.records import records
 from hushtable.cli.release import release
 from hushtable.cli.report import report
@@ -76,6 +77,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "pareto": pareto,
     "evaluate": evaluate,
     "apply": apply,
+    "publish": publish,
     "verify": verify,
     "keys": keys,
     "sign": sign,

@@ -85,6 +85,7 @@ def release(
     title: Annotated[str, typer.Option(help="What the data is called, on the card; else what the schema says.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to ask about it, on the card.")] = "",
     licence: Annotated[str, typer.Option("--licence", "--license", help="Its terms of use, on the card.")] = "",
+    purpose: Annotated[str, typer.Option(help="What it is for, on the card.")] = "",
     model: Annotated[
         Path | None,
         typer.Option("--save-model", help="A new file for the fitted model; 'hush draw' draws further rows from it."),
@@ -137,6 +138,7 @@ def release(
         title=title,
         contact=contact,
         licence=licence,
+        purpose=purpose,
         layout=Layout.of(header, names, encoding, delimiter, None, index),
         compute=compute_of(engine, memory, workers, work),
     )

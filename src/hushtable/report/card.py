@@ -80,8 +80,8 @@ def _head(card: Card) -> Html:
 
 
 def whom(card: Card) -> str:
-    """Whom to ask and under which terms the release may be used, as far as the card says."""
-    given = (("Contact", card.contact), ("Licence", card.licence))
+    """Whom to ask, under which terms the release may be used and for what, as far as the card says."""
+    given = (("Contact", card.contact), ("Licence", card.licence), ("Purpose", card.purpose))
     return " ".join(f"{name}: {text.removesuffix('.')}." for name, text in given if text)
 
 
