@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hushtable.api.release import save as save
     from hushtable.api.report import read_audit as read_audit
     from hushtable.api.report import render as render
+    from hushtable.api.sections import sections as sections
     from hushtable.api.sign import sign as sign
     from hushtable.api.utility import UtilityOptions as UtilityOptions
     from hushtable.api.utility import utility as utility
@@ -146,6 +147,7 @@ _WHERE = {
     "choices": "hushtable.api.evaluate",
     "apply": "hushtable.api.apply",
     "render": "hushtable.api.report",
+    "sections": "hushtable.api.sections",
     "demo": "hushtable.api.demo",
     "study": "hushtable.studies.runner",
     "check": "hushtable.checks",
