@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from hushtable.api.compare.options import CompareOptions as CompareOptions
     from hushtable.api.compare.run import compare as compare
     from hushtable.api.demo import demo as demo
+    from hushtable.api.dictionary import match_dictionary as match_dictionary
     from hushtable.api.draw import draw as draw
     from hushtable.api.draw import load_model as load_model
     from hushtable.api.draw import save_model as save_model
+    from hushtable.api.evaluate import choices as choices
+    from hushtable.api.evaluate import evaluate as evaluate
+    from hushtable.api.hierarchy import hierarchy as hierarchy
     from hushtable.api.hold_out import hold_out as hold_out
     from hushtable.api.hybrid.options import HybridOptions as HybridOptions
     from hushtable.api.hybrid.run import hybrid as hybrid
@@ -38,18 +42,27 @@ if TYPE_CHECKING:
     from hushtable.api.model import add_model as add_model
     from hushtable.api.model import list_models as list_models
     from hushtable.api.pareto import pareto as pareto
+    from hushtable.api.peek import peek as peek
     from hushtable.api.predict import predict as predict
     from hushtable.api.preflight import preflight as preflight
     from hushtable.api.profile import profile as profile
+    from hushtable.api.profile import uniqueness as uniqueness
+    from hushtable.api.publish import checklist as checklist
+    from hushtable.api.publish import describe as describe
+    from hushtable.api.publish import publish as publish
     from hushtable.api.read_release import read_release as read_release
+    from hushtable.api.records import records as records
     from hushtable.api.release import ReleaseRequest as ReleaseRequest
     from hushtable.api.release import release as release
     from hushtable.api.release import release_to_folder as release_to_folder
     from hushtable.api.release import save as save
+    from hushtable.api.report import read_audit as read_audit
     from hushtable.api.report import render as render
+    from hushtable.api.sections import sections as sections
     from hushtable.api.sign import sign as sign
     from hushtable.api.utility import UtilityOptions as UtilityOptions
     from hushtable.api.utility import utility as utility
+    from hushtable.api.verify import verify as verify
     from hushtable.checks import check as check
     from hushtable.data.people import people as people
     from hushtable.errors import BudgetExceeded as BudgetExceeded
@@ -66,13 +79,13 @@ if TYPE_CHECKING:
     from hushtable.pipeline.recipe import Recipe as Recipe
     from hushtable.pipeline.release import Release as Release
     from hushtable.pipeline.signature import make_keys as make_keys
-    from hushtable.pipeline.verify import verify as verify
     from hushtable.privacy.unit import Unit as Unit
     from hushtable.studies.runner import study as study
     from hushtable.table.declare import declare as declare
     from hushtable.table.io import draft as draft
     from hushtable.table.io import read as read
     from hushtable.table.io import write as write
+    from hushtable.table.layout import Layout as Layout
     from hushtable.table.schema import Schema as Schema
     from hushtable.table.table import Table as Table
 
@@ -82,17 +95,24 @@ __version__ = "0.7.0"
 _WHERE = {
     "read": "hushtable.table.io",
     "draft": "hushtable.table.io",
+    "peek": "hushtable.api.peek",
     "write": "hushtable.table.io",
     "declare": "hushtable.table.declare",
+    "match_dictionary": "hushtable.api.dictionary",
     "Schema": "hushtable.table.schema",
+    "Layout": "hushtable.table.layout",
     "Table": "hushtable.table.table",
     "Recipe": "hushtable.pipeline.recipe",
     "Release": "hushtable.pipeline.release",
     "ReleaseOptions": "hushtable.pipeline.options",
-    "verify": "hushtable.pipeline.verify",
+    "verify": "hushtable.api.verify",
+    "checklist": "hushtable.api.publish",
+    "describe": "hushtable.api.publish",
+    "publish": "hushtable.api.publish",
     "make_keys": "hushtable.pipeline.signature",
     "Unit": "hushtable.privacy.unit",
     "profile": "hushtable.api.profile",
+    "uniqueness": "hushtable.api.profile",
     "preflight": "hushtable.api.preflight",
     "release": "hushtable.api.release",
     "save": "hushtable.api.release",
@@ -112,6 +132,8 @@ _WHERE = {
     "UtilityOptions": "hushtable.api.utility",
     "utility": "hushtable.api.utility",
     "read_release": "hushtable.api.read_release",
+    "read_audit": "hushtable.api.report",
+    "records": "hushtable.api.records",
     "compare": "hushtable.api.compare.run",
     "CompareOptions": "hushtable.api.compare.options",
     "hybrid": "hushtable.api.hybrid.run",
@@ -120,8 +142,12 @@ _WHERE = {
     "audit_mechanism": "hushtable.api.mechanism",
     "MechanismOptions": "hushtable.api.mechanism",
     "pareto": "hushtable.api.pareto",
+    "hierarchy": "hushtable.api.hierarchy",
+    "evaluate": "hushtable.api.evaluate",
+    "choices": "hushtable.api.evaluate",
     "apply": "hushtable.api.apply",
     "render": "hushtable.api.report",
+    "sections": "hushtable.api.sections",
     "demo": "hushtable.api.demo",
     "study": "hushtable.studies.runner",
     "check": "hushtable.checks",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hushtable.api.audit_report import AuditReport
 from hushtable.api.compare.cell import Cell
 from hushtable.api.compare.comparison import Comparison
+from hushtable.api.evaluate import Evaluation
 from hushtable.api.methods import by_family
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Finding, Risk, Subject
@@ -29,6 +30,7 @@ from hushtable.privacy.stated import StatedGuarantee
 from hushtable.report import findings as shown
 from hushtable.report import promise
 from hushtable.report.card import card_page
+from hushtable.report.evaluate import evaluated
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, pairs, table
 from hushtable.report.html import page as whole_page
 from hushtable.report.profile import profile_page, profiled
@@ -195,6 +197,10 @@ def _preflight(preflight: Preflight) -> Html:
     return join(element("h4", f"Preflight of {preflight.recipe}"), lines, element("p", private, class_="soft"))
 
 
+def _evaluation(evaluation: Evaluation) -> Html:
+    return join(element("h4", "One choice of levels"), evaluated(evaluation))
+
+
 def _release(release: Release) -> Html:
     stated, table = StatedGuarantee.of(release.guarantee), release.table
     first, *_ = stated.sentences()
@@ -292,6 +298,7 @@ _MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (
     (Schema, _schema),
     (Profile, _profile),
     (Preflight, _preflight),
+    (Evaluation, _evaluation),
     (Release, _release),
     (Guarantee, _guarantee),
     (Recipe, _recipe),

@@ -75,3 +75,21 @@ def test_a_person_column_that_is_no_key_is_refused_with_counts_alone(hush, files
     assert "--rows-per-person" in told
     assert "25-00" not in told
     assert not (files / "out").exists()
+
+
+def test_a_profile_says_whom_other_quasi_identifiers_would_single_out(hush, files):
+    words = ("profile", files / "survey.csv", "--schema", files / "good.yaml")
+    code, told, _ = hush(*words, "--quasi", "AGEP,SEX", "--json")
+    assert code == 0
+    plain = json.loads(told)
+    few = plain["headline"]["alone"]
+    assert plain["headline"]["quasi"] == ["AGEP", "SEX"]
+    assert {risk["name"] for risk in plain["risks"]} == {column["name"] for column in plain["columns"]}
+    code, told, _ = hush(*words, "--json")
+    assert json.loads(told)["headline"]["alone"] >= few
+    code, told, _ = hush(*words, "--quasi", "AGEP,SEX")
+    assert code == 0
+    assert "unique by AGEP and SEX" in " ".join(told.split())
+    code, _, told = hush(*words, "--quasi", "AGE")
+    assert code == 2
+    assert "AGEP" in told

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import hushtable as ht
-from hushtable.cli import apply, audit, certify, compare, pareto, release, schema, utility
+from hushtable.cli import apply, audit, certify, compare, evaluate, pareto, release, schema, utility
 
 ROWS = 80
 
@@ -21,7 +21,7 @@ def bare(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("module", [apply, audit, certify, compare, pareto, release, schema, utility])
+@pytest.mark.parametrize("module", [apply, audit, certify, compare, evaluate, pareto, release, schema, utility])
 def test_every_command_that_reads_rows_takes_the_same_options(module):
     command = getattr(module, module.__name__.split(".")[-1])
     assert {"header", "names", "encoding"} <= inspect.signature(command).parameters.keys()
@@ -67,3 +67,34 @@ def test_a_dictionary_is_declared_in_its_name(hush, bare, tmp_path):
     code, _, told = hush("schema", *arguments)
     assert code == 2
     assert "rows" in told
+
+
+def test_a_file_is_looked_at_before_it_is_read(hush, bare):
+    code, told, _ = hush("peek", bare)
+    assert code == 0
+    assert "cp1252" in told
+    assert "Aaaa" in told
+    assert "Bern" not in told
+    code, told, _ = hush("peek", bare, "--json")
+    assert code == 0
+    found = json.loads(told)
+    assert (found["layout"]["delimiter"], found["decimal"], found["layout"]["header"]) == (";", ",", False)
+    code, told, _ = hush("schema", bare, "--no-header", "--encoding", "cp1252", "--delimiter", ";", "--decimal", ",", "--json")
+    assert code == 0
+    assert json.loads(told)["columns"][2]["kind"] == "real"
+
+
+def test_a_dictionary_declares_a_schema_that_is_there(hush, bare, tmp_path):
+    (tmp_path / "names.txt").write_text("age\ncity\npay\n")
+    hush("schema", bare, "--names", tmp_path / "names.txt", "--encoding", "cp1252", "-o", tmp_path / "s.yaml")
+    (tmp_path / "d.csv").write_text("variable,type,min,max\nage,integer,0,120\ncity,integer,0,9\n")
+    words = ("schema", tmp_path / "s.yaml", "--dictionary", tmp_path / "d.csv", "--by", "the questionnaire")
+    code, told, _ = hush(*words, "-o", tmp_path / "t.yaml")
+    assert code == 0
+    assert "declares 1 columns" in told
+    assert "column city" in told
+    declared = ht.Schema.load(tmp_path / "t.yaml")
+    assert declared.declared_by == "data dictionary d.csv (the questionnaire)"
+    assert not declared["age"].observed
+    code, told, _ = hush(*words, "--json")
+    assert json.loads(told)["bare"] == ["pay"]

@@ -43,6 +43,11 @@ from hushtable.table.table import Table
 if TYPE_CHECKING:
     from hushtable.evidence.records import Record
 
+RECORDS = 200
+"""So many records at risk are kept in the file of an audit."""
+SHOWN = 20
+"""So many of them are, where their values are."""
+
 
 class AuditFields(TypedDict, total=False):
     """The fields of ``AuditOptions`` as keywords of a call."""
@@ -276,7 +281,7 @@ def _with_power(
 
 def _records(case: Case, findings: list[Finding], places: Integers | None, *, values: bool) -> list[Record]:
     """The training rows at most risk, by their row number in the table that was given."""
-    records = by_records.riskiest(findings, values=values)
+    records = by_records.riskiest(findings, SHOWN if values else RECORDS, values=values)
     if values:
         records = [replace(record, values=_values(case, record.row - 1)) for record in records]
     if places is not None:

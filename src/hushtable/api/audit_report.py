@@ -114,6 +114,10 @@ class AuditReport(Shown):
         """The findings that chance does not explain."""
         return alarms(self.findings)
 
+    def cause_of(self, finding: Finding) -> Cause | None:
+        """Why this alarm was raised, and what would remove that; None where it is no alarm, or its cause was not found."""
+        return next((cause for cause in self.causes if finding.label in cause.alarms), None)
+
     @property
     def attacks(self) -> dict[Risk, list[Finding]]:
         """The attacks of each kind that have a value, the worst first."""

@@ -9,6 +9,7 @@ from hushtable.table.profile import Profile
 from hushtable.table.profile import profile as profile_rows
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+from hushtable.table.uniqueness import Uniqueness
 
 
 def profile(table: Table | object, schema: Schema | str | Path | None = None, *, person: str | None = None) -> Profile:
@@ -21,5 +22,22 @@ def profile(table: Table | object, schema: Schema | str | Path | None = None, *,
     >>> ht.profile(ht.people(300))
     Profile(300 rows, 20 columns; 2 columns single out 77% of the rows; for you alone)
     """
+    return profile_rows(_rows(table, schema, person))
+
+
+def uniqueness(table: Table | object, schema: Schema | str | Path | None = None, *, person: str | None = None) -> Uniqueness:
+    """Whom the quasi-identifiers single out, ready to be asked for any other choice of them; as private as the rows.
+
+    ``headline`` says whom a choice singles out, and ``bars`` what each column adds, one column after the other.
+
+    >>> import hushtable as ht
+    >>> unique = ht.uniqueness(ht.people(300))
+    >>> unique.headline(["sex"]).alone < unique.headline(["sex", "postcode"]).alone
+    True
+    """
+    return Uniqueness(_rows(table, schema, person))
+
+
+def _rows(table: Table | object, schema: Schema | str | Path | None, person: str | None) -> Table:
     rows = table if isinstance(table, Table) else io.read(table, schema)
-    return profile_rows(rows if person is None else rows.held_by(person))
+    return rows if person is None else rows.held_by(person)

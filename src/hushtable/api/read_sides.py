@@ -37,5 +37,4 @@ def read_sides(
         raise InputError(f"is the same file as {name}; a control holds people that the release never saw", where="--control")
     # A domain that was read off other rows does not bind these.
     declared = schema.undrafted()
-    given = (layout or Layout()).to_json()
-    return io.read(real, declared, **given), None if control is None else io.read(control, declared, **given)
+    return io.read(real, declared, layout=layout), None if control is None else io.read(control, declared, layout=layout)

@@ -145,6 +145,8 @@ class ReleaseRequest:
     """Whom to ask about the data, in place of what the schema says."""
     licence: str = ""
     """Under which terms the release may be used, in place of what the schema says."""
+    purpose: str = ""
+    """What the release is for, in place of what the schema says."""
     layout: Layout = field(default_factory=Layout)
     """How the file of the table is written, where it does not say so itself."""
     compute: Compute = field(default_factory=Compute)
@@ -167,8 +169,8 @@ class ReleaseRequest:
 
     @property
     def about(self) -> dict[str, str]:
-        """The name of the data, the contact and the licence."""
-        return {"title": self.title, "contact": self.contact, "licence": self.licence}
+        """The name of the data, the contact, the licence and the purpose."""
+        return {"title": self.title, "contact": self.contact, "licence": self.licence, "purpose": self.purpose}
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, as a YAML or JSON file holds them."""
@@ -302,7 +304,7 @@ def release_to_folder(
 def _read(request: ReleaseRequest, progress: Progress) -> Rows:
     """The rows, where the request says that they are worked on."""
     if request.compute.engine == "memory" and request.data.is_file():
-        table: Rows = io.read(request.data, request.schema, **request.layout.to_json())
+        table: Rows = io.read(request.data, request.schema, layout=request.layout)
     else:
         # DuckDB for tables of any size, or a cluster: nothing that a small table waits for.
         from hushtable.engine.open import open_rows

@@ -60,6 +60,14 @@ def render(folder: str | Path, format: str = "md", out: str | Path | None = None
     return document
 
 
+def read_audit(folder: str | Path) -> AuditReport:
+    """A saved audit, with all that its file holds; it is private."""
+    kind, plain = _load(Path(folder))
+    if kind != "audit":
+        raise InputError(f"holds a {kind} and no audit", where=str(folder))
+    return AuditReport.from_json(plain)
+
+
 def _load(folder: Path) -> tuple[str, dict[str, Any]]:
     """What kind of folder it is, and what it holds."""
     if not folder.is_dir():

@@ -21,6 +21,8 @@ from hushtable.cli.compare import compare
 from hushtable.cli.console import out, refuse, stopped
 from hushtable.cli.demo import demo
 from hushtable.cli.draw import draw
+from hushtable.cli.evaluate import evaluate
+from hushtable.cli.hierarchy import hierarchy
 from hushtable.cli.hybrid import hybrid
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
@@ -28,9 +30,12 @@ from hushtable.cli.methods import methods
 from hushtable.cli.model import model
 from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
+from hushtable.cli.peek import peek
 from hushtable.cli.predict import predict
 from hushtable.cli.preflight import preflight
 from hushtable.cli.profile import profile
+from hushtable.cli.publish import publish
+from hushtable.cli.records import records
 from hushtable.cli.release import release
 from hushtable.cli.report import report
 from hushtable.cli.schema import schema
@@ -51,8 +56,10 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
+    "peek": peek,
     "schema": schema,
     "profile": profile,
+    "hierarchy": hierarchy,
     "methods": methods,
     "model": model,
     "preflight": preflight,
@@ -60,6 +67,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "draw": draw,
     "predict": predict,
     "audit": audit,
+    "records": records,
     "certify": certify,
     "audit-mechanism": audit_mechanism,
     "report": report,
@@ -67,7 +75,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare,
     "hybrid": hybrid,
     "pareto": pareto,
+    "evaluate": evaluate,
     "apply": apply,
+    "publish": publish,
     "verify": verify,
     "keys": keys,
     "sign": sign,

@@ -12,9 +12,11 @@ import hushtable as ht
 from hushtable.cli.console import out, progress, refuse_release, show_saved
 from hushtable.cli.options import (
     AllowCopies,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -52,6 +54,8 @@ def apply(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -64,9 +68,10 @@ def apply(
     from hushtable.api.release import ONE, save_any
 
     refuse_release(folder, form or ONE)
+    layout = Layout.of(header, names, encoding, delimiter, None, index)
     with progress("apply") as update:
         release = ht.apply(
-            released, data, Layout.of(header, names, encoding), limit=limit, seed=seed, trust=trust, allow_copies=allow_copies,
+            released, data, layout, limit=limit, seed=seed, trust=trust, allow_copies=allow_copies,
             compute=compute_of(engine, memory, workers, work), progress=update,
         )  # fmt: skip
         release = save_any(release, folder, form, progress=update)

@@ -12,9 +12,11 @@ import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import (
     AuditSeed,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -78,6 +80,8 @@ def audit(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -91,7 +95,7 @@ def audit(
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding, delimiter, None, index)
     with progress("audit") as update:
         sides = open_sides(Paths(train, released, control), training_schema(schema_file), compute, layout, update)
         assert sides.control is not None

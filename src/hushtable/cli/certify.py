@@ -10,7 +10,20 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
-from hushtable.cli.options import Data, Encoding, Header, Json, Names, OnlyAudits, Person, SchemaFile, names_of
+from hushtable.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Header,
+    Index,
+    Json,
+    Names,
+    OnlyAudits,
+    Person,
+    SchemaFile,
+    names_of,
+)
+from hushtable.table.layout import Layout
 
 
 def certify(
@@ -41,10 +54,12 @@ def certify(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Try the audits themselves on your table: leaks of known size are planted, and each metric must rise with them."""
-    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding).held_by(person)
+    table = ht.read(data, schema_file, layout=Layout.of(header, names, encoding, delimiter, None, index)).held_by(person)
     with progress("certify", f"what is done is kept in {folder}; the same command goes on from there") as update:
         certificate = ht.certify(
             table,

@@ -14,8 +14,10 @@ from hushtable.api.compare.cores import usual_workers
 from hushtable.cli.console import err, out, print_json, progress, warn_of_epsilon
 from hushtable.cli.options import (
     Data,
+    Delimiter,
     Encoding,
     Header,
+    Index,
     Json,
     Names,
     Person,
@@ -25,6 +27,7 @@ from hushtable.cli.options import (
     names_of,
     numbers_of,
 )
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Cell
@@ -83,6 +86,8 @@ def compare(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
@@ -109,7 +114,7 @@ def compare(
         seed=seed,
         **({} if attacked is None else {"attacked": attacked}),
     )
-    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding)
+    table = ht.read(data, schema_file, layout=Layout.of(header, names, encoding, delimiter, None, index))
     warn_of_epsilon(*options.epsilons)
     predicted = target_of(table, target)
     if note := follow_note(predicted, sources(table, predicted)):

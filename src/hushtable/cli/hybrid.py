@@ -15,8 +15,10 @@ from hushtable.cli.compare import finished_line, ignored, show_recommendation
 from hushtable.cli.console import out, print_json, progress, warn_of_epsilon
 from hushtable.cli.options import (
     Data,
+    Delimiter,
     Encoding,
     Header,
+    Index,
     Json,
     Names,
     Person,
@@ -26,6 +28,7 @@ from hushtable.cli.options import (
     numbers_of,
     whole_numbers_of,
 )
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.hybrid.result import HybridGrid
@@ -85,6 +88,8 @@ def hybrid(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Anonymize, then synthesize, in all combinations, and say what each part does. Exit code 3 if none meets the conditions."""
@@ -117,7 +122,7 @@ def hybrid(
             "seed": seed,
         },
     )
-    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding)
+    table = ht.read(data, schema_file, layout=Layout.of(header, names, encoding, delimiter, None, index))
     warn_of_epsilon(*options.comparison.epsilons)
     named = {"data": str(data), "schema": str(schema_file)}
     with progress("hybrid", f"what is done is kept in {folder}; the same command goes on from there") as update:

@@ -43,6 +43,16 @@ Encoding = Annotated[
     str | None,
     typer.Option("--encoding", help="That of a text file that is not UTF-8: cp1252, latin-1, utf-16.", show_default=False),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", help="What stands between two cells of a text file: ';' or tab.", show_default="told by its lines"),
+]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", help="The decimal mark of all numbers: '.' or ','.", show_default="told by the values")
+]
+Index = Annotated[
+    bool, typer.Option("--index", help="The first column has no name because it numbers the rows; it is called row_id.")
+]
 Seed = Annotated[
     int | None,
     typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),

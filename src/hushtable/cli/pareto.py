@@ -13,9 +13,11 @@ import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import (
     Data,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -46,6 +48,8 @@ def pareto(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -59,7 +63,7 @@ def pareto(
     # The start of the command line waits for no table and no database.
     from hushtable.engine.open import open_rows
 
-    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding, delimiter, None, index)
     with progress("pareto") as update:
         table = open_rows(data, ht.Schema.load(schema_file), compute=compute, layout=layout, progress=update)
         sheet = ht.pareto(table, ks=counts, limits=shares, settings=settings_of(settings), progress=update)

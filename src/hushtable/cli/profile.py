@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json
-from hushtable.cli.options import Data, Json, Person
+from hushtable.cli.options import Data, Json, Person, names_of
 from hushtable.table.disk import refuse_existing
 
 
@@ -21,6 +21,10 @@ def profile(
         Path | None, typer.Option("--schema", help="The schema of the table; drafted when absent.", show_default=False)
     ] = None,
     person: Person = None,
+    quasi: Annotated[
+        str | None,
+        typer.Option("--quasi", help="What others may know, with commas, in place of what the schema says.", show_default=False),
+    ] = None,
     target: Annotated[
         Path | None, typer.Option("-o", "--out", help="A new file for a page (html), which only you can read.", show_default=False)
     ] = None,
@@ -28,20 +32,29 @@ def profile(
 ) -> None:
     """Each column, what follows from what, and the fewest columns that single people out. It reads raw rows: for you alone."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.report.profile import HEADS, PRIVATE, column_row, set_rows, whom
+    from hushtable.report.profile import HEADS, PRIVATE, RISKS, column_row, headline, risk_row, set_rows, whom
 
     if target is not None:
         refuse_existing(target, private=True)
-    found = ht.profile(data, schema_file, person=person)
+    table = ht.read(data, schema_file)
+    found, unique = ht.profile(table, person=person), ht.uniqueness(table, person=person)
+    known = None if quasi is None else names_of(quasi)
+    top, risks = unique.headline(known), list(unique.bars(known))
     if target is not None:
         ht.show(found, target)
     if as_json:
-        print_json(found.to_json())
+        print_json(found.to_json() | {"headline": top.to_json(), "risks": [risk.to_json() for risk in risks]})
         return
     grid = Grid(*HEADS)
     for column in found.columns:
         grid.add_row(*map(escape, column_row(column)))
     out.print(grid)
+    grid = Grid(*RISKS, title="What each adds to the quasi-identifiers", title_justify="left")
+    for risk in risks:
+        grid.add_row(*map(escape, risk_row(risk)))
+    out.print(grid)
+    for line in headline(top):
+        out.print(escape(line))
     if found.aside:
         out.print(f"Never released, and not searched: {escape(', '.join(found.aside))}")
     searches = {"Of all columns that would be released": found.singling}

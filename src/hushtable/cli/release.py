@@ -14,9 +14,11 @@ from hushtable.cli.console import out, print_json, progress, show_guarantee, war
 from hushtable.cli.options import (
     AllowCopies,
     Data,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     LearnDomain,
     Memory,
@@ -83,6 +85,7 @@ def release(
     title: Annotated[str, typer.Option(help="What the data is called, on the card; else what the schema says.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to ask about it, on the card.")] = "",
     licence: Annotated[str, typer.Option("--licence", "--license", help="Its terms of use, on the card.")] = "",
+    purpose: Annotated[str, typer.Option(help="What it is for, on the card.")] = "",
     model: Annotated[
         Path | None,
         typer.Option("--save-model", help="A new file for the fitted model; 'hush draw' draws further rows from it."),
@@ -103,6 +106,8 @@ def release(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
@@ -133,7 +138,8 @@ def release(
         title=title,
         contact=contact,
         licence=licence,
-        layout=Layout.of(header, names, encoding),
+        purpose=purpose,
+        layout=Layout.of(header, names, encoding, delimiter, None, index),
         compute=compute_of(engine, memory, workers, work),
     )
     warn_of_epsilon(epsilon)

@@ -13,9 +13,12 @@ from rich.table import Table as Grid
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import (
+    Decimal,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -47,19 +50,25 @@ def schema(
             "--declare", help="Declare a drafted schema that you have read: its marks 'observed' are removed from the file."
         ),
     ] = False,
-    by: Annotated[str, typer.Option(help="Who declares it; the card of a release says so.")] = "",
+    by: Annotated[
+        str, typer.Option(help="Who declares it, or with a dictionary why it is public; the card of a release says so.")
+    ] = "",
     only: Annotated[str, typer.Option(help="Facets to declare, with commas (kind,role,decimals); all when absent.")] = "",
     dictionary: Annotated[
         Path | None,
         typer.Option(
             "--dictionary",
-            help="A data dictionary, CSV or JSON: names, types, codes, missing codes, ranges. What it says is declared by it.",
+            help="A data dictionary, CSV or JSON: names, types, codes, missing codes, ranges. What it says is declared by it. Of a "
+            "schema file it declares what agrees with it.",
             show_default=False,
         ),
     ] = None,
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -75,11 +84,14 @@ def schema(
             raise InputError("a schema is declared where it is; leave out --out", where="--declare")
         _declare(data, by, names_of(only), as_json=as_json)
         return
-    if by or only:
+    if only or (by and not _is_schema(data)):
         raise InputError("go with --declare", where="--by, --only")
     if target is not None:
         refuse_existing(target)
-    layout = Layout.of(header, names, encoding)
+    if dictionary is not None and _is_schema(data):
+        _match(data, dictionary, by, target, as_json=as_json)
+        return
+    layout = Layout.of(header, names, encoding, delimiter, decimal, index)
     with progress("schema") as update:
         draft = drafted(data, compute_of(engine, memory, workers, work), layout, dictionary, update)
     if target is not None:
@@ -97,6 +109,30 @@ def schema(
         print(draft.schema.dump(), end="")  # noqa: T201 - the schema itself, unwrapped, for a pipe
     else:
         _show(draft, target)
+
+
+def _is_schema(path: Path) -> bool:
+    return path.suffix in (".yaml", ".yml")
+
+
+def _match(path: Path, dictionary: Path, reason: str, target: Path | None, *, as_json: bool) -> None:
+    """What a dictionary declares of a schema file; the schema that it leads to is printed, or written to a new file."""
+    found = ht.match_dictionary(path, dictionary, reason)
+    if target is not None:
+        found.schema.save(target)
+    if as_json:
+        print_json(found.to_json() | {"file": str(target) if target else None})
+        return
+    if target is None:
+        print(found.schema.dump(), end="")  # noqa: T201 - the schema itself, unwrapped, for a pipe
+        return
+    out.print(
+        f"{escape(dictionary.name)} declares {len(found.declared)} columns. The schema is [bold]{escape(str(target))}[/bold]."
+    )
+    for fault in found.faults:
+        out.print(f"[yellow]{escape(str(fault))}[/yellow]")
+    if found.bare:
+        out.print(f"Not described: {escape(', '.join(found.bare))}")
 
 
 def _entry(line: DraftLine) -> dict[str, Any]:

@@ -13,9 +13,11 @@ import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import (
     AuditSeed,
+    Delimiter,
     Encoding,
     Engine,
     Header,
+    Index,
     Json,
     Memory,
     Names,
@@ -53,6 +55,8 @@ def utility(
     header: Header = None,
     names: Names = None,
     encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     engine: Engine = "auto",
     memory: Memory = None,
     workers: Workers = None,
@@ -65,7 +69,7 @@ def utility(
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding)
+    compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding, delimiter, None, index)
     with progress("utility") as update:
         sides = open_sides(Paths(train, released, control), ht.Schema.load(schema_file), compute, layout, update)
         report = ht.utility(

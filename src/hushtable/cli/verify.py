@@ -22,7 +22,7 @@ UNCHECKED = 4
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="A release folder.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="A release folder, or a zip of one.", show_default=False)],
     key: Annotated[
         Path | None, typer.Option(help="The public key that the card must be signed with; 'hush keys' makes pairs.")
     ] = None,

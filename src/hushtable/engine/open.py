@@ -44,7 +44,7 @@ def open_rows(
     memory = compute.engine == "memory"
     alone = path.is_file() and not path.name.lower().endswith(DATABASES)
     if alone and (memory or (compute.engine == "auto" and fits(Source.of(path), compute))):
-        return io.read(path, schema, **layout.to_json(), generalized=generalized, least=least)
+        return io.read(path, schema, layout=layout, generalized=generalized, least=least)
     source = Source.of(given)
     small = memory or (compute.engine == "auto" and fits(source, compute))
     rows = duckdb.read(source, schema, compute, layout, progress, least, generalized=generalized)

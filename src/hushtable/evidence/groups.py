@@ -127,7 +127,7 @@ def by_group(case: Case, findings: Iterable[Finding], most: int = 20, least: int
     small: set[tuple[str, int]] = set()
     schema = case.train.schema
     for column in [name for name in case.columns if schema[name].role in ROLES]:
-        labels, ours, others = _coded(case.train, case.control, column)
+        labels, ours, others = coded(case.train, case.control, column)
         for finding, trace in attacks:
             n, hits = _counts(ours[trace.persons], trace.train, len(labels))
             m, rest = _counts(others[trace.control_persons], trace.control, len(labels))
@@ -148,7 +148,7 @@ def _hardest(group: Group) -> tuple[bool, float, float]:
     return not group.alarm, -group.gain.low if group.alarm else group.p, -group.gain.value
 
 
-def _coded(train: Table, control: Table, name: str) -> tuple[tuple[str, ...], Integers, Integers]:
+def coded(train: Table, control: Table, name: str) -> tuple[tuple[str, ...], Integers, Integers]:
     """The groups of a column, and the group of each row; the last group is the missing values."""
     if train.schema[name].numeric:
         limits = train.quantiles(name, (0.25, 0.5, 0.75))

@@ -41,6 +41,8 @@ class Card:
     """What the data is called, as its schema says."""
     contact: str = ""
     licence: str = ""
+    purpose: str = ""
+    """What the release is for."""
     date: str = ""
     """The day it was made, as 2026-11-17."""
     cite: str = ""
@@ -79,7 +81,7 @@ class Card:
         return cls(
             recipe=lenient.text(plain.get("recipe")),
             title=lenient.text(plain.get("title")),
-            **{name: lenient.text(plain.get(name)) for name in ("data_title", "contact", "licence", "date")},
+            **{name: lenient.text(plain.get(name)) for name in ("data_title", "contact", "licence", "purpose", "date")},
             cite=lenient.text(plain.get("cite")),
             steps=lenient.texts(plain.get("steps")),
             rows=lenient.whole(plain.get("rows")),

@@ -53,7 +53,7 @@ SAYS_UNTOUCHED = "0.3.0"
 LISTS = ("hierarchies/", "levels/", "codes/")
 """The folders of a release that belong to its schema."""
 _ON_TRUST = ("dropped", "copies", "result", "versions", "date")
-_ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence"}
+_ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence", "purpose": "purpose"}
 """What a card says of its data, and what the schema beside it calls the same."""
 _ENTRIES = (
     *(*_ABOUT, "recipe", "title", "cite", "steps", "rows", "columns", "guarantee", "explanation", "hashes", "untouched"),
@@ -114,6 +114,11 @@ def verify_card(
     verification += Verification(tuple(_verify_recipe(recipe, card)))
     verification += verify_plan(recipe, schema, guarantee, trust=trust, reworded=reworded, table=table)
     return verification + _verify_words(guarantee, card, reworded=reworded)
+
+
+def is_release_file(name: str) -> bool:
+    """Whether a release may have a file of this name."""
+    return name in (CARD, SIGNATURE) or _ALLOWED.fullmatch(name) is not None
 
 
 def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
@@ -185,7 +190,7 @@ def _verify_entries(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[F
 
 
 def _verify_about(card: Mapping[str, Any], schema: Schema) -> Iterator[Fault]:
-    """The name of the data, the contact and the licence must be those of the schema; the date is one."""
+    """The name of the data, the contact, the licence and the purpose must be those of the schema; the date is one."""
     for entry, name in _ABOUT.items():
         if card.get(entry, "") != getattr(schema, name):
             yield Fault(entry, f"the card says {card.get(entry, '')!r}, the schema {getattr(schema, name)!r}")

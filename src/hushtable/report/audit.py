@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Finding, Subject
@@ -38,18 +38,26 @@ APART = "What is promised, what was measured and what was lost are three kinds o
 
 def audit_page(report: AuditReport) -> str:
     """The page of an audit, or of a measurement of utility alone."""
-    evidence, findings, card, power = report.evidence, report.findings, report.card, report.power
-    planted = None if power is None else power.largest
+    sections = [section for part in PARTS.values() for section in part(report)]
+    return page(title=f"INTERNAL {_titled(report)}", head=_head(report), sections=sections, kind="internal", running=INTERNAL)
+
+
+def _decided(report: AuditReport) -> list[Section]:
+    """The verdict, what to do about it, and the key figures."""
+    planted = None if report.power is None else report.power.largest
+    figures = [Section("figures", "Key figures", _figures(report.findings, planted))] if report.findings else []
+    return [Section("summary", "Decision", _summary(report)), *figures]
+
+
+def _attacked(report: AuditReport) -> list[Section]:
+    """The attacks by the risk they are an instance of, and all other findings about privacy."""
+    evidence, findings = report.evidence, report.findings
+    planted = None if report.power is None else report.power.largest
     whole = [f for f in evidence.private if f.risk is None]
     compared = sorted((f for f in whole if is_tested(f) or f.baseline is not None), key=by_excess)
     properties = [f for f in whole if not is_tested(f) and f.baseline is None]
-    others = utility.of_page(findings, None)
-    failed = [f for f in findings if f.value is None]
     attacked = any(f.risk for f in findings)
-    people = (report.people or report.rows).get("train")
-    parts = [
-        Section("summary", "Decision", _summary(report)),
-        *([Section("figures", "Key figures", _figures(findings, planted))] if findings else []),
+    return [
         *(
             Section(attacks.anchor(risk), title, attacks.section(risk, findings, planted), gist.of_attacks(findings, risk))
             for risk, (title, _) in attacks.RISKS.items()
@@ -71,10 +79,17 @@ def audit_page(report: AuditReport) -> str:
             if properties
             else []
         ),
+    ]
+
+
+def _people(report: AuditReport) -> list[Section]:
+    """The records and the groups at most risk."""
+    people = (report.people or report.rows).get("train")
+    return [
         *_given(
             "records",
             "Riskiest records",
-            records_section(report.records, report.at_risk, people) if evidence.attacked or report.records else None,
+            records_section(report.records, report.at_risk, people) if report.evidence.attacked or report.records else None,
             gist.of_records(report.records, report.at_risk, people),
         ),
         *(
@@ -82,16 +97,40 @@ def audit_page(report: AuditReport) -> str:
             if report.groups
             else []
         ),
-        *_given(
-            "power",
-            "What it would have noticed",
-            attacks.power_section(power) if power and power.noticed else None,
-            sentence(attacks.noticed(evidence)),
-        ),
-        *(_promised(card) if card else []),
-        *utility.pages(findings),
+    ]
+
+
+def _noticed(report: AuditReport) -> list[Section]:
+    """Which planted leaks the audit would have noticed."""
+    power = report.power
+    return _given(
+        "power",
+        "What it would have noticed",
+        attacks.power_section(power) if power and power.noticed else None,
+        sentence(attacks.noticed(report.evidence)),
+    )
+
+
+def _stated(report: AuditReport) -> list[Section]:
+    """What the card of the release promises."""
+    return _promised(report.card) if report.card else []
+
+
+def _used(report: AuditReport) -> list[Section]:
+    """What the release is good for."""
+    others = utility.of_page(report.findings, None)
+    return [
+        *utility.pages(report.findings),
         *_given("examples", "Released texts", examples_section(report.examples), _shown(len(report.examples))),
         *(_given("others", "Other findings", tables.others(others), gist.of_measures(others)) if others else []),
+    ]
+
+
+def _explained(report: AuditReport) -> list[Section]:
+    """What could not be computed, what the numbers mean, and all of them."""
+    findings = report.findings
+    failed = [f for f in findings if f.value is None]
+    return [
         *_given(
             "uncomputed",
             "What could not be computed",
@@ -106,7 +145,18 @@ def audit_page(report: AuditReport) -> str:
             f"{number(len(findings))} findings with all their digits, as a file.",
         ),
     ]
-    return page(title=f"INTERNAL {_titled(report)}", head=_head(report), sections=parts, kind="internal", running=INTERNAL)
+
+
+PARTS: dict[str, Callable[[AuditReport], list[Section]]] = {
+    "decision": _decided,
+    "attacks": _attacked,
+    "people": _people,
+    "power": _noticed,
+    "promise": _stated,
+    "use": _used,
+    "words": _explained,
+}
+"""The parts of the page in their order, each of which can be made by itself."""
 
 
 def kind_of(report: AuditReport) -> str:

@@ -35,7 +35,13 @@ SECRETS = {
 
 def card_page(card: Card) -> str:
     """A card, with or without hashes, as one standalone page."""
-    sections = [
+    day = f", {card.date}" if card.date else ""
+    return page(title=f"{heading(card)}{day}: release card", head=card_head(card), sections=card_sections(card), kind="public")
+
+
+def card_sections(card: Card) -> list[Section]:
+    """The parts of the page, below its head."""
+    return [
         Section("meaning", "What holds, and what would break it", explanation(card)),
         Section("criteria", "Measured on the table", criteria(card)),
         Section("budget", "Privacy budget", budget.section(card), gist.of_budget(card)),
@@ -44,11 +50,10 @@ def card_page(card: Card) -> str:
         Section("made", "How it was made", _origin(card), f"Steps, source and versions of the recipe {card.recipe or 'unnamed'}."),
         Section("verify", "How to verify", _verify(card)),
     ]
-    day = f", {card.date}" if card.date else ""
-    return page(title=f"{_title(card)}{day}: release card", head=_head(card), sections=sections, kind="public")
 
 
-def _title(card: Card) -> str:
+def heading(card: Card) -> str:
+    """What a release calls itself."""
     return card.name or "Untitled recipe"
 
 
@@ -56,13 +61,14 @@ def _size(card: Card) -> str:
     return f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
 
 
-def _head(card: Card) -> Html:
+def card_head(card: Card) -> Html:
+    """What stands above all parts: what the release is, and what is promised."""
     first, *more = card.stated.sentences()
     size = _size(card)
     caution = " ".join(sentence(line) for line in cautions(card))
     return join(
         element("p", f"Release card{f', {card.date}' if card.date else ''}", class_="eyebrow"),
-        element("h1", _title(card)),
+        element("h1", heading(card)),
         element("p", f"{size}, made with the recipe ", element("code", card.recipe or "unnamed"), class_="soft"),
         element("p", whom(card), class_="soft") if whom(card) else None,
         element(
@@ -80,8 +86,8 @@ def _head(card: Card) -> Html:
 
 
 def whom(card: Card) -> str:
-    """Whom to ask and under which terms the release may be used, as far as the card says."""
-    given = (("Contact", card.contact), ("Licence", card.licence))
+    """Whom to ask, under which terms the release may be used and for what, as far as the card says."""
+    given = (("Contact", card.contact), ("Licence", card.licence), ("Purpose", card.purpose))
     return " ".join(f"{name}: {text.removesuffix('.')}." for name, text in given if text)
 
 

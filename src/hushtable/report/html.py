@@ -81,13 +81,13 @@ def page(
     ``scripts`` are files of this package that make reading easier (what a mark says on touch, tables that sort); without them
     everything is still there.
     """
-    code = "\n".join(_resource(name) for name in scripts)
+    code = "\n".join(resource(name) for name in scripts)
     sections = list(sections)
     entries = [element("li", element("a", s.title, href=f"#{s.anchor}")) for s in sections]
     contents = element(
         "nav", element("p", "Contents", class_="eyebrow"), element("ol", entries), class_="contents", aria_label="Contents"
     )
-    parts = [_section(s) for s in sections]
+    parts = [fragment(s) for s in sections]
     partly = any(s.gist for s in sections)
     main = join(element("header", head), parts[:1], contents, parts[1:], element("p", UNFOLD, class_="unfold") if partly else None)
     body = element(
@@ -145,7 +145,8 @@ def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
     return element("dl", [element("div", element("dt", term), element("dd", text)) for term, text in items], class_=class_)
 
 
-def _section(part: Section) -> Html:
+def fragment(part: Section) -> Html:
+    """A part of a page as markup by itself, folded to its gist if it has one."""
     title = element("h2", part.title)
     if not part.gist:
         return element("section", title, part.body, id=part.anchor)
@@ -162,7 +163,7 @@ def _data(cell: Child | Cell, class_: str | None, label: str | None, role: str |
 
 
 def _head(title: str, code: str) -> Html:
-    style = _resource("style.css")
+    style = resource("style.css")
     # Only this very stylesheet and script may act on the page: even markup that slipped through could not run, fetch or restyle.
     runs = f"script-src {_hash(code)}; " if code else ""
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; {runs}base-uri 'none'; form-action 'none'"
@@ -185,7 +186,8 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """The text of a file that lies beside this one: ``style.css``, or a script."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 

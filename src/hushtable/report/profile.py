@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hushtable.display import listed
 from hushtable.report.html import INTERNAL, Html, Section, element, join, page, table
 from hushtable.report.words import number, share
 from hushtable.table.profile import ColumnProfile, Profile
 from hushtable.table.singling import Singling
+from hushtable.table.uniqueness import ColumnRisk, Headline
 
 
 def profile_page(profile: Profile) -> str:
@@ -85,3 +87,31 @@ def column_row(column: ColumnProfile) -> list[str]:
 def whom(profile: Profile) -> str:
     """Whom the shares count."""
     return "people" if profile.people != profile.rows else "rows"
+
+
+RISKS = ["column", "alone", "adds", "follows from"]
+
+
+def risk_row(risk: ColumnRisk) -> list[str]:
+    """What a line says of the risk that a column adds."""
+    return [risk.name, share(risk.alone), share(risk.adds), ", ".join(follows.source for follows in risk.follows)]
+
+
+def headline(found: Headline) -> list[str]:
+    """Whom the quasi-identifiers single out, and whom the columns beside them do, in sentences."""
+    people = "people" if found.people != found.rows else "rows"
+    if not found.quasi:
+        lines = ["No column is a quasi-identifier."]
+    else:
+        lines = [f"{share(found.alone)} of the {people} are unique by {listed(found.quasi)}."]
+        if found.half.sets:
+            lines.append(f"Half of that is done by {listed(found.half.sets[0].columns)}.")
+    if found.others_alone:
+        beside = f"All other columns together single out {share(found.others_alone)}"
+        lines.append(
+            f"{beside}, half of that {listed(found.others_half.sets[0].columns)}." if found.others_half.sets else f"{beside}."
+        )
+    if found.near_keys:
+        one = len(found.near_keys) == 1
+        lines.append(f"{listed(found.near_keys)} {'singles' if one else 'each single'} out a fifth of the {people} alone.")
+    return lines

@@ -13,6 +13,8 @@ from hushtable.report.findings import marked, points
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.words import firsts, number, p_value, share
 
+MOST = 20
+"""So many records are on the page; the others are in the file."""
 ATTACKS = 3
 """So many kinds of attack are named of each record."""
 SHOWN = 10
@@ -26,6 +28,7 @@ HIDDEN = (
 
 def records_section(records: Sequence[Record], at_risk: Sequence[Tail], people: int | None) -> Html:
     """The records at most risk, and how many people are at risk."""
+    records = records[:MOST]
     sure, weak = [r for r in records if not r.weak], [r for r in records if r.weak]
     explained = (
         "A record's risk is the share of the hits of an attack that are owed to being in the table and not to what the release "

@@ -21,7 +21,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array
-from hushtable.table.layout import Layout
+from hushtable.table.layout import INDEX, Layout
 from hushtable.table.values import Source
 
 _NO_TEXT = "\x1f\x1f"
@@ -40,14 +40,14 @@ def form_of(path: Path) -> str:
     raise InputError(f"cannot recognize the format of {path.name!r}; expected .csv, .csv.gz or .parquet", where="file")
 
 
-_SIGNATURES = {
+SIGNATURES = {
     b"PK\x03\x04": "is a spreadsheet or a zip archive, not a CSV file: save it as 'CSV UTF-8' and give that",
     b"\xd0\xcf\x11\xe0": "is an old Excel file, not a CSV file: save it as 'CSV UTF-8' and give that",
     b"PAR1": "is a Parquet file: let its name end in .parquet",
     b"\x1f\x8b": "is a gzip file: let its name end in .csv.gz",
 }
 _NO_PARQUET = "is not a readable Parquet file"
-_SAMPLE = 30
+SAMPLE = 30
 """Lines below the first by which the delimiter is told."""
 _NOT_UTF8 = (
     "the file is not UTF-8; a file of a Windows program is often --encoding cp1252, one of an old system --encoding latin-1 "
@@ -164,14 +164,15 @@ def load_csv(connection: duckdb.DuckDBPyConnection, path: Path, layout: Layout, 
     """Run a statement (``into`` a query) on the rows of a text file, c0, c1 and so on, all of them texts; the column names."""
     form = form_of(path)
     with _as_utf8(path, form, layout.encoding) as (readable, packed):
-        first = _first_line(readable, packed, path)
+        first = _first_line(readable, packed, path, layout)
         width = len(first.cells)
         if layout.names and len(layout.names) != width:
             raise InputError(f"has {width} columns, but {len(layout.names)} names were given", where=path.name)
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
         rows = (
             f"SELECT * FROM read_csv('{quoted(readable)}', auto_detect=false, "
-            f"header={str(layout.headed).lower()}, skip={first.skipped}, delim='{first.delimiter}', quote='%s', escape='%s', "
+            f"header={str(layout.headed and not first.short).lower()}, skip={first.skipped + first.short}, "
+            f"delim='{_mark(first.delimiter)}', quote='%s', escape='%s', "
             f"nullstr='{_NO_TEXT}', columns={{{types}}}, hive_partitioning=false, "
             f"compression='{'gzip' if packed == 'gzip' else 'none'}', new_line='{first.ending}', max_line_size=10000000)"
         )
@@ -184,6 +185,11 @@ def load_csv(connection: duckdb.DuckDBPyConnection, path: Path, layout: Layout, 
     if layout.names:
         return list(layout.names)
     return first.cells if layout.headed else [f"column_{i}" for i in range(1, width + 1)]
+
+
+def _mark(delimiter: str) -> str:
+    """A character inside a text of DuckDB."""
+    return delimiter.replace("'", "''")
 
 
 def _loads(connection: duckdb.DuckDBPyConnection, statement: str) -> bool:
@@ -199,7 +205,7 @@ def _as_utf8(path: Path, form: str, encoding: str) -> Iterator[tuple[Path, str]]
     """A file that holds the same text in UTF-8, and its form: the file itself, or a copy that only its owner can read."""
     with path.open("rb") as stream:
         start = stream.read(512)
-    for signature, reason in _SIGNATURES.items():
+    for signature, reason in SIGNATURES.items():
         if start.startswith(signature) and form != "gzip":
             raise InputError(reason, where=path.name)
     if not encoding and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -253,9 +259,11 @@ class _FirstLine:
     """How lines end, as DuckDB is told (it would take the line break in a quoted name for it)."""
     skipped: int
     """Lines before it: a spreadsheet may write the delimiter into a line of its own."""
+    short: bool = False
+    """Whether it names all columns but a first one, which numbers the rows."""
 
 
-def _first_line(path: Path, form: str, shown: Path) -> _FirstLine:
+def _first_line(path: Path, form: str, shown: Path, layout: Layout) -> _FirstLine:
     """The first line of a UTF-8 file; errors are about the file that is shown."""
     try:
         skipped, header, following = _records(path, form)
@@ -269,21 +277,28 @@ def _first_line(path: Path, form: str, shown: Path) -> _FirstLine:
     if not record.strip():
         raise InputError("the first line is empty; expected column names", where=shown.name)
     bare = re.sub(r'"[^"]*"', "", record + following.decode("utf-8", errors="replace"))
-    delimiter = skipped[-1:] or _delimiter(bare, tabs=".tsv" in shown.name.lower())
-    cells = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+    delimiter = layout.delimiter or skipped[-1:] or delimiter_of(bare, tabs=".tsv" in shown.name.lower())
+    cells = [cell.strip() for cell in next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))]
     ending = re.search(r"\r\n?|\n", bare)
-    return _FirstLine(
-        [cell.strip() for cell in cells], delimiter, repr(ending.group())[1:-1] if ending else r"\n", 1 if skipped else 0
-    )
+    below = next(csv.reader(io.StringIO(following.decode("utf-8", errors="replace"), newline=""), delimiter=delimiter), [])
+    short = layout.index and len(below) == len(cells) + 1
+    if layout.index:
+        cells = [INDEX, *cells] if short else [cells[0] or INDEX, *cells[1:]]
+    return _FirstLine(cells, delimiter, repr(ending.group())[1:-1] if ending else r"\n", 1 if skipped else 0, short)
 
 
-def _delimiter(text: str, *, tabs: bool) -> str:
+def records_of(text: str, delimiter: str) -> list[list[str]]:
+    """The cells of the lines of a text."""
+    return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+
+
+def delimiter_of(text: str, *, tabs: bool) -> str:
     """What cuts the first line into most pieces, first of all if it cuts the lines below into as many.
 
     A comma between digits may be a decimal one, so any other mark that cuts all lines alike comes before it.
     """
     header, *rows = re.split(r"\r\n?|\n", text)
-    rows = [row for row in rows[:_SAMPLE] if row] or [""]
+    rows = [row for row in rows[:SAMPLE] if row] or [""]
     order = ("\t", ",", ";", "|") if tabs else (",", ";", "\t", "|")
 
     def rank(mark: str) -> tuple[bool, float, bool, int]:
@@ -311,7 +326,7 @@ def _records(path: Path, form: str) -> tuple[str, bytes, bytes]:
             record = first = stream.readline()
         while record.count(b'"') % 2 and len(record) < 100_000 and (line := stream.readline()):
             record += line
-        following = b"".join(stream.readline() for _ in range(_SAMPLE))
+        following = b"".join(stream.readline() for _ in range(SAMPLE))
         while form == "gzip" and stream.read(1 << 20):
             pass
     return separator[1].decode() if separator else "", record if record.count(b'"') % 2 == 0 else first, following

@@ -22,6 +22,8 @@ class Words:
     counts: Integers
     rows: int
     """Of the whole table."""
+    decimal: str = ""
+    """The decimal mark, where somebody said which it is."""
 
     @property
     def present(self) -> int:

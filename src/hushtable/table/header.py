@@ -19,6 +19,7 @@ from hushtable.table.arrays import Integers
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?%?", re.ASCII)
 _GROUPED = re.compile(r"[-+]?\d{1,3}([.,' ]\d{3})*([.,]\d+)?%?", re.ASCII)
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([ T][\d:.]+.*)?", re.ASCII)
+_LONG = re.compile(r"\d[\d\s./-]{5,}\d|@")
 _YEARS = range(1800, 2151)
 _MOSTLY = 0.9
 _RARE = 0.05
@@ -65,6 +66,12 @@ def judge(cells: Sequence[str], columns: Iterable[tuple[Sequence[str], Integers]
     if data > names or (data and data == names):
         return FirstLine.DATA
     return FirstLine.NAMES if names else FirstLine.UNKNOWN
+
+
+def personal(cells: Sequence[str]) -> tuple[int, ...]:
+    """The places of cells that look like somebody's and not like names: dates, numbers, long digits, addresses of e-mail."""
+    numbered = _numbered(cells)
+    return tuple(i for i, cell in enumerate(cells) if _LONG.search(cell) or (_shape(cell) and not numbered))
 
 
 def _vote(cell: str, words: Sequence[str], counts: Integers) -> float:

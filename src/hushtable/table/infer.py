@@ -6,8 +6,9 @@ there are, but also that a column holds numbers, with how many decimals, or that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from hushtable.table.guess import Guess, Words
 from hushtable.table.header import FirstLine, judge
 from hushtable.table.kinds import align, guess_kind, number
 from hushtable.table.layout import OVERRIDES, Layout
-from hushtable.table.profile import following
+from hushtable.table.profile import Follows, following
 from hushtable.table.schema import Schema
 from hushtable.table.singling import Columns
 from hushtable.table.table import Table
@@ -45,12 +46,40 @@ class DraftLine:
     """Why this role; empty where nothing spoke for another."""
 
 
+class Suspicion(StrEnum):
+    """What a person should look at in a column."""
+
+    WORDS = "words"
+    """Numbers or dates beside a few words, which are drafted as its missing codes."""
+    SENTINELS = "sentinels"
+    """Numbers that may mean a missing value, and are drafted as values."""
+    WEIGHT = "weight"
+    """How many people a row stands for."""
+    HOUSEHOLD = "household"
+    """It numbers households or families: who shares its value belongs together."""
+    COPY = "copy"
+    """It says the same as another column, for all rows or for 99 in 100."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What seems to be the matter with one column."""
+
+    column: str
+    what: Suspicion
+    codes: tuple[str, ...] = ()
+    """The words or numbers that seem to mean a missing value."""
+    other: str = ""
+    """The column that it seems to be a copy of."""
+
+
 @dataclass(frozen=True)
 class Draft:
     """A drafted schema, and a line on each column for whoever checks it."""
 
     schema: Schema
     lines: tuple[DraftLine, ...]
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +172,8 @@ def drafted(rows: Drafted, layout: Layout | None = None, where: str = "table", d
     dictionary says of a column is declared and not drafted; InputError counts the rows that contradict it.
     """
     names = rows.names
-    profiles = [rows.profiled(name) for name in names]
+    decimal = "" if layout is None else layout.decimal
+    profiles = [replace(p, words=replace(p.words, decimal=decimal)) for p in map(rows.profiled, names)]
     columns = [profile.words for profile in profiles]
     codes = {word for profile in profiles for word in profile.blank}
     remarks = [] if layout is None else _judge_first(names, [profile.first for profile in profiles], columns, layout, where)
@@ -166,7 +196,8 @@ def drafted(rows: Drafted, layout: Layout | None = None, where: str = "table", d
             remarks += _sentinels(words, drawn[words.name])
         remarks += _weight(words, drawn[words.name])
     remarks += _copies(table)
-    remarks += _follows(table.under(drawn))
+    found = following(Columns(table, list(table.under(drawn).schema.released))) if table.rows else {}
+    remarks += _follows(table.under(drawn), found)
     lines = tuple(
         _line(
             profile,
@@ -177,7 +208,27 @@ def drafted(rows: Drafted, layout: Layout | None = None, where: str = "table", d
         )
         for profile in profiles
     )
-    return Draft(replace(drawn, notes=(*HEAD, *remarks)), lines)
+    return Draft(replace(drawn, notes=(*HEAD, *remarks)), lines, tuple(_remarked(columns, guesses, drawn, found)))
+
+
+def _remarked(
+    columns: Sequence[Words], guesses: Mapping[str, Guess], schema: Schema, found: Mapping[str, tuple[Follows, ...]]
+) -> Iterator[Remark]:
+    """What seems to be the matter with each column, in their order."""
+    place = {name: number for number, name in enumerate(schema.names)}
+    for words in columns:
+        column = schema[words.name]
+        if column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE) and (codes := guesses[words.name].facets.get("missing")):
+            yield Remark(words.name, Suspicion.WORDS, codes=tuple(codes))
+        if codes := _lone_codes(words, column):
+            yield Remark(words.name, Suspicion.SENTINELS, codes=codes)
+        if _weight(words, column):
+            yield Remark(words.name, Suspicion.WEIGHT)
+        if words.matches(naming.HOUSEHOLD):
+            yield Remark(words.name, Suspicion.HOUSEHOLD)
+        twins = [f.source for f in found.get(words.name, ()) if f.both and place[f.source] < place[words.name]]
+        if twins:
+            yield Remark(words.name, Suspicion.COPY, other=min(twins, key=place.__getitem__))
 
 
 def _guessed(profile: Profiled) -> Guess:
@@ -300,10 +351,9 @@ def _copies(table: Table) -> list[str]:
     return notes
 
 
-def _follows(table: Table) -> list[str]:
+def _follows(table: Table, found: Mapping[str, tuple[Follows, ...]]) -> list[str]:
     """Columns that another one determines in every row; of two that determine each other, the later one."""
     place = {name: number for number, name in enumerate(table.schema.names)}
-    found = following(Columns(table, list(table.schema.released))) if table.rows else {}
     sources = {
         name: [f.source for f in follows if f.share == 1 and not (f.both and place[f.source] > place[name])]
         for name, follows in found.items()
@@ -327,8 +377,16 @@ HEAD = (
 
 def _sentinels(profile: Words, column: Column) -> list[str]:
     """A lone extreme code such as -8 among positive numbers is probably a missing value in disguise."""
+    return [
+        f"Column {profile.name}: {code} may mean a missing value; if so, add missing: ['{code}'] to it, and mend its "
+        "domain and 'required'."
+        for code in _lone_codes(profile, column)
+    ]
+
+
+def _lone_codes(profile: Words, column: Column) -> tuple[str, ...]:
     if column.kind not in (Kind.INTEGER, Kind.REAL):
-        return []
+        return ()
     values = np.array([column.number(word) for word in profile.words if word not in column.missing], float)
     codes = []
     for code in SENTINELS:
@@ -337,8 +395,4 @@ def _sentinels(profile: Words, column: Column) -> list[str]:
             lone = len(rest) > 2 and (rest.min() >= 0 if float(code) < 0 else rest.max() < float(code) / 9)
             if lone:
                 codes.append(code)
-    return [
-        f"Column {profile.name}: {code} may mean a missing value; if so, add missing: ['{code}'] to it, and mend its "
-        "domain and 'required'."
-        for code in codes
-    ]
+    return tuple(codes)

@@ -31,14 +31,18 @@ def read(
     header: bool | None = None,
     names: Sequence[str] | str | Path | None = None,
     encoding: str | None = None,
+    layout: Layout | None = None,
 ) -> Table:
     """Read a file or a frame of at least so many rows under a schema, or under a drafted one where none is given.
 
     ``generalized`` also accepts intervals, sets and ``*``, as in a release. A text file without a header needs ``header=False``
     (its columns are then column_1, column_2, ...) or ``names``, a list or a file of them; ``encoding`` is that of a file that is
-    not UTF-8. InputError lists every fault.
+    not UTF-8. ``layout`` says all of that, and more of how a text file is written. InputError lists every fault.
     """
-    layout = Layout.of(header, names, encoding)
+    said = Layout.of(header, names, encoding)
+    if layout is not None and said != Layout():
+        raise InputError("says all of it: leave out header, names and encoding", where="layout")
+    layout = layout or said
     if isinstance(schema, (str, Path)):
         schema = Schema.load(schema)
     if isinstance(source, Table):

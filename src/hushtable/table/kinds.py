@@ -160,6 +160,8 @@ def _looks_numeric(word: str) -> bool:
 
 def _number_or_date(column: Words) -> Guess | None:
     words = column.words
+    if column.decimal == "," and any("." in word for word in words):
+        return _formatted(column) or date_kind(column)
     # Libraries write whole numbers with a point as soon as one of them is missing.
     if all(map(_WHOLE.fullmatch, words)) or all(map(_POINTED.fullmatch, words)):
         return whole_kind(column)
@@ -214,6 +216,8 @@ def _formatted(column: Words) -> Guess | None:
         return None
     prefix, suffix = around.pop()
     for form in _candidates(bodies, prefix, suffix):
+        if column.decimal and form.point != column.decimal:
+            continue
         try:
             plain = [form.plain(word) for word in column.words]
         except ValueError:

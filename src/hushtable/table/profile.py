@@ -161,44 +161,58 @@ def amount(table: Table, column: Column) -> bool:
     return len(distinct) > RECURRING or len(distinct) * RECUR > len(present) or scattered or fractions
 
 
-def following(columns: Columns) -> dict[str, tuple[Follows, ...]]:
-    """For each column, from which others it follows for 99 rows in 100; the fewest values first, and copies among them."""
-    rows = len(columns.whole.rows)
-    spread = [np.bincount(codes, minlength=1) / max(1, rows) for codes in columns.codes]
-    # One value nearly everywhere follows from anything, and with few rows to a value anything seems to follow from it.
-    telling = [shares.max(initial=0) <= 0.9 and len(shares) >= 2 for shares in spread]
-    few = [size <= rows // 10 for size in columns.sizes]
-    entropy = [float(-(s[s > 0] * np.log(s[s > 0])).sum()) for s in spread]
-    screened = min(rows, _SCREENED, max(200, 20_000_000 // max(1, len(columns.names)) ** 2))
-    some = np.linspace(0, rows - 1, screened).astype(np.int64)
-    found: dict[int, list[Follows]] = {}
-    for target in range(len(columns.names)):
-        if rows < 100 or not telling[target]:
-            continue
-        for source in range(len(columns.names)):
-            if source == target or not telling[source]:
-                continue
-            if few[source]:
-                if entropy[source] < entropy[target] - 0.15 or columns.sizes[source] * columns.sizes[target] > _CELLS:
-                    continue
-                if decided(columns.codes[source][some], columns.codes[target][some]) < NEARLY - 0.02:
-                    continue
-                share = decided(columns.codes[source], columns.codes[target])
-            else:
-                # Among values that hardly recur only a copy can be told from chance.
-                same = columns.sizes[source] == columns.sizes[target]
-                share = float(same and _one_to_one(columns.codes[source], columns.codes[target], columns.sizes[source]))
-            if share >= NEARLY:
-                found.setdefault(target, []).append(Follows(columns.names[source], share, both=False))
-    sources = {columns.names[target]: {f.source for f in follows} for target, follows in found.items()}
-    size = dict(zip(columns.names, columns.sizes, strict=True))
-    return {
-        columns.names[target]: tuple(
-            Follows(f.source, f.share, both=columns.names[target] in sources.get(f.source, ()))
-            for f in sorted(follows, key=lambda f: size[f.source])
+class Following:
+    """Which columns follow from which others for 99 rows in 100, found for one column at a time."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.rows = len(columns.whole.rows)
+        spread = [np.bincount(codes, minlength=1) / max(1, self.rows) for codes in columns.codes]
+        # One value nearly everywhere follows from anything, and with few rows to a value anything seems to follow from it.
+        self.telling = [shares.max(initial=0) <= 0.9 and len(shares) >= 2 for shares in spread]
+        self.few = [size <= self.rows // 10 for size in columns.sizes]
+        self.entropy = [float(-(s[s > 0] * np.log(s[s > 0])).sum()) for s in spread]
+        screened = min(self.rows, _SCREENED, max(200, 20_000_000 // max(1, len(columns.names)) ** 2))
+        self.some = np.linspace(0, self.rows - 1, screened).astype(np.int64)
+        self._sources: dict[int, dict[int, float]] = {}
+
+    def of(self, name: str) -> tuple[Follows, ...]:
+        """The columns that this one follows from; the fewest values first, and copies among them."""
+        names, sizes = self.columns.names, self.columns.sizes
+        if name not in names:
+            return ()
+        target = names.index(name)
+        found = self.sources(target)
+        return tuple(
+            Follows(names[source], found[source], both=target in self.sources(source))
+            for source in sorted(found, key=lambda source: sizes[source])
         )
-        for target, follows in found.items()
-    }
+
+    def sources(self, target: int) -> dict[int, float]:
+        """The places of the columns that one follows from, and for which share of the rows each decides it."""
+        if target not in self._sources:
+            others = (source for source in range(len(self.columns.names)) if source != target and self.telling[source])
+            shares = {source: self._share(source, target) for source in others} if self.rows >= 100 and self.telling[target] else {}
+            self._sources[target] = {source: share for source, share in shares.items() if share >= NEARLY}
+        return self._sources[target]
+
+    def _share(self, source: int, target: int) -> float:
+        """For which share of the rows one column decides another; 0 where a part of them shows that it is too small."""
+        codes, sizes = self.columns.codes, self.columns.sizes
+        if not self.few[source]:
+            # Among values that hardly recur only a copy can be told from chance.
+            return float(sizes[source] == sizes[target] and _one_to_one(codes[source], codes[target], sizes[source]))
+        if self.entropy[source] < self.entropy[target] - 0.15 or sizes[source] * sizes[target] > _CELLS:
+            return 0.0
+        if decided(codes[source][self.some], codes[target][self.some]) < NEARLY - 0.02:
+            return 0.0
+        return decided(codes[source], codes[target])
+
+
+def following(columns: Columns) -> dict[str, tuple[Follows, ...]]:
+    """For each column that follows from others, these."""
+    found = Following(columns)
+    return {name: sources for name in columns.names if (sources := found.of(name))}
 
 
 def decided(source: Integers, target: Integers) -> float:

@@ -39,7 +39,7 @@ from hushtable.table.hierarchy import FileTree
 from hushtable.table.levels import file_names, levels_text, long_levels
 from hushtable.table.rules import Zero, read_zeros
 
-_ABOUT = ("title", "contact", "licence")
+_ABOUT = ("title", "contact", "licence", "purpose")
 _ENTRIES = (*_ABOUT, "missing", "observed", "declared_by", "size", "zeros", "columns")
 
 
@@ -65,6 +65,8 @@ class Schema(Shown):
     """Whom to ask about the data."""
     licence: str = field(default="", compare=False)
     """Under which terms a release may be used."""
+    purpose: str = field(default="", compare=False)
+    """What a release is for."""
 
     def __post_init__(self) -> None:
         """Names must be unique."""
@@ -192,19 +194,22 @@ class Schema(Shown):
         drafted = self.drafted and Facet.MISSING not in chosen
         return replace(self, columns=columns, drafted=drafted, declared_by=by or self.declared_by, notes=())
 
-    def described(self, *, title: str = "", contact: str = "", licence: str = "") -> Schema:
-        """The schema with this name of the data, contact and licence; one that is empty is left as it is.
+    def described(self, *, title: str = "", contact: str = "", licence: str = "", purpose: str = "") -> Schema:
+        """The schema with this name of the data, contact, licence and purpose; one that is empty is left as it is.
 
         >>> Schema.parse("columns: {age: {kind: integer}}").described(title="A census", licence="CC0").title
         'A census'
         """
         # One line each: they stand in a line of the schema and of the card.
-        title, contact, licence = (" ".join(text.split()) for text in (title, contact, licence))
-        return replace(self, title=title or self.title, contact=contact or self.contact, licence=licence or self.licence)
+        title, contact, licence, purpose = (" ".join(text.split()) for text in (title, contact, licence, purpose))
+        return replace(
+            self, title=title or self.title, contact=contact or self.contact, licence=licence or self.licence,
+            purpose=purpose or self.purpose,
+        )  # fmt: skip
 
     @property
     def about(self) -> dict[str, str]:
-        """The name of the data, the contact and the licence, of which empty ones are left out."""
+        """The name of the data, the contact, the licence and the purpose, of which empty ones are left out."""
         return {name: text for name in _ABOUT if (text := getattr(self, name))}
 
     def derived_from(self, before: Schema) -> Schema:

@@ -9,6 +9,7 @@ that are small, and need not be the smallest. Work is counted, not timed, so the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
@@ -58,7 +59,7 @@ class Singling:
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """The people whom a set of columns singles out, and the other rows in their groups."""
 
     columns: tuple[int, ...]
@@ -84,19 +85,28 @@ class Columns:
         self.work = 0
         rows = np.arange(table.rows, dtype=np.int64)
         nobody = None if self.persons is None else np.zeros(self.people, bool)
-        self.whole = _Part((), rows, np.zeros(table.rows, np.int64), 1, 0, nobody)
+        self.whole = Part((), rows, np.zeros(table.rows, np.int64), 1, 0, nobody)
 
-    def keys(self, part: _Part, column: int) -> Integers:
+    def among(self, names: Iterable[str]) -> Columns:
+        """Some of the columns, of the same people."""
+        own = copy(self)
+        own.names = tuple(names)
+        places = [self.names.index(name) for name in own.names]
+        own.sizes, own.codes, own.work = [self.sizes[i] for i in places], [self.codes[i] for i in places], 0
+        return own
+
+    def keys(self, part: Part, column: int) -> Integers:
         """For each row of a part, its group after one column more."""
         self.work += len(part.rows) + STEP
         return part.ids * self.sizes[column] + self.codes[column][part.rows]
 
-    def measure(self, part: _Part, column: int) -> tuple[int, int]:
+    def measure(self, part: Part, column: int) -> tuple[int, int]:
         """How many people are singled out after one column more, and into how many groups the others fall."""
         keys = self.keys(part, column)
         if part.people is not None:
-            split = self._split(part, column, keys)
-            return split.singled, split.groups
+            ids, counts = _dense(keys, part.groups * self.sizes[column])
+            single, people = self._of_one(part, ids, len(counts))
+            return int(people.sum()), int((~single).sum())
         if part.groups * self.sizes[column] <= 8 * len(keys):
             counts = np.bincount(keys)
             alone, groups = int((counts == 1).sum()), int((counts > 0).sum())
@@ -106,11 +116,11 @@ class Columns:
             alone, groups = int((first[1:] & first[:-1]).sum()), int(first.sum()) - 1
         return part.singled + alone, groups - alone
 
-    def extend(self, part: _Part, column: int) -> _Part:
+    def extend(self, part: Part, column: int) -> Part:
         """The part after one column more."""
         return self._split(part, column, self.keys(part, column))
 
-    def of(self, columns: Iterable[int]) -> _Part:
+    def of(self, columns: Iterable[int]) -> Part:
         """The part of a set of columns."""
         part = self.whole
         for column in columns:
@@ -121,22 +131,29 @@ class Columns:
         """The share of the people whom these columns single out."""
         return self.of(self.names.index(name) for name in names).singled / max(1, self.people)
 
-    def _split(self, part: _Part, column: int, keys: Integers) -> _Part:
+    def _split(self, part: Part, column: int, keys: Integers) -> Part:
         ids, counts = _dense(keys, part.groups * self.sizes[column])
-        if self.persons is None or part.people is None:
-            alone, people = counts == 1, None
+        people: Mask | None = None
+        if part.people is None:
+            alone = counts == 1
             singled = part.singled + int(alone.sum())
         else:
-            holders = self.persons[part.rows]
-            least, most = np.full(len(counts), self.people), np.full(len(counts), -1)
-            np.minimum.at(least, ids, holders)
-            np.maximum.at(most, ids, holders)
-            alone, people = least == most, part.people.copy()
-            people[least[alone]] = True
+            alone, people = self._of_one(part, ids, len(counts))
             singled = int(people.sum())
         left = ~alone[ids]
         place = np.cumsum(~alone) - 1
-        return _Part((*part.columns, column), part.rows[left], place[ids[left]], int((~alone).sum()), singled, people)
+        return Part((*part.columns, column), part.rows[left], place[ids[left]], int((~alone).sum()), singled, people)
+
+    def _of_one(self, part: Part, ids: Integers, groups: int) -> tuple[Mask, Mask]:
+        """Which groups one person alone holds, and which people are singled out once these are known."""
+        assert self.persons is not None
+        assert part.people is not None
+        holders, some = self.persons[part.rows], np.empty(groups, np.int64)
+        some[ids] = holders
+        alone, people = np.ones(groups, bool), part.people.copy()
+        alone[ids[some[ids] != holders]] = False
+        people[some[alone]] = True
+        return alone, people
 
 
 def coded_values(array: Array) -> tuple[Integers, Integers]:
@@ -160,15 +177,15 @@ def _dense(keys: Integers, span: int) -> tuple[Integers, Integers]:
     return (np.cumsum(taken) - 1)[keys], counts[taken]
 
 
-def smallest(columns: Columns, shares: Sequence[float] = SHARES) -> tuple[Singling, ...]:
-    """For each share, the smallest sets of columns that single out at least so many of the people."""
+def smallest(columns: Columns, shares: Sequence[float] = SHARES, work: int | None = None) -> tuple[Singling, ...]:
+    """For each share, the smallest sets of columns that single out at least so many people; ``work`` in place of ``WORK``."""
     people, order = columns.people, range(len(columns.names))
     most = columns.of(order).singled
     open_shares = [share for share in shares if most > 0 and share * people <= most]
     found: dict[float, Singling] = {share: Singling(share, (), proven=True) for share in shares if share not in open_shares}
-    best: Mapping[tuple[int, ...], tuple[int, int]] = {}
+    best: Mapping[tuple[int, ...], tuple[int, int]] = {(): (0, 1)}
     # Of sizes up to this one every set that could single out enough was measured.
-    complete, limit = 0, columns.work + WORK
+    complete, limit = 0, columns.work + (WORK if work is None else work)
     for size in range(1, min(LARGEST, len(columns.names)) + 1):
         if not open_shares:
             break
@@ -183,7 +200,8 @@ def smallest(columns: Columns, shares: Sequence[float] = SHARES) -> tuple[Singli
                 sets = tuple(SinglingSet(tuple(columns.names[i] for i in c), measured[c][0] / people) for c in reached[:SHOWN])
                 found[share] = Singling(share, sets, proven=complete >= size - 1)
                 open_shares.remove(share)
-        best = measured or best
+        # Where no set of this size can single out enough, larger ones still begin with one of it.
+        best = measured or _extended(columns, best, 1)
     return tuple(found.get(share, Singling(share, (), proven=False)) for share in shares)
 
 

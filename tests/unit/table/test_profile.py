@@ -48,10 +48,20 @@ def test_the_smallest_sets_are_those_that_counting_every_set_finds(seed):
 def test_a_search_without_the_work_for_all_sets_finds_some_and_does_not_call_them_the_smallest(monkeypatch):
     monkeypatch.setattr(singling, "WORK", 50_000)
     table = codes(400, [3, 4, 5, 6, 7, 8, 9], 1)
-    found = smallest(Columns(table, table.schema.released), (0.2,))[0]
+    found = smallest(Columns(table, table.schema.released), (0.1,))[0]
     assert found.sets[0].share == pytest.approx(unique_share(table.groups(found.sets[0].columns)[0]))
-    assert found.sets[0].share >= 0.2
+    assert found.sets[0].share >= 0.1
     assert not found.proven
+
+
+@pytest.mark.parametrize("work", [0, 200_000, 3_000_000])
+def test_a_set_that_takes_every_column_is_found_with_any_work(work):
+    table = codes(4_000, [2] * 13, 3)
+    columns = Columns(table, table.schema.released)
+    whole = columns.share(columns.names)
+    assert whole > 0
+    (found,) = smallest(columns, (whole,), work)
+    assert [one.columns for one in found.sets] == [columns.names]
 
 
 def test_people_are_counted_where_they_hold_several_rows():

@@ -11,8 +11,9 @@ import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized, AnonymizedRows, anonymized
 from hushtable.anonymize.lattice import losses
+from hushtable.anonymize.lattice.choices import Choices
 from hushtable.anonymize.lattice.demands import Demand, Judge
-from hushtable.anonymize.lattice.losses import LossName
+from hushtable.anonymize.lattice.losses import Loss, LossName, Priced
 from hushtable.anonymize.lattice.nodes import Lattice
 from hushtable.anonymize.lattice.recode import Recoding, locally
 from hushtable.anonymize.lattice.search import Goal, Search, Solution
@@ -145,7 +146,19 @@ class Generalize(Core):
         search = self._search(rows, [Goal(k, limit) for k in ks for limit in limits])
         return search.lattice, search.run(seconds=self.seconds, report=report)
 
+    def choices(self, rows: Rows) -> Choices:
+        """All choices of levels, to be judged one by one without a search."""
+        require_people(rows, self.k, "generalize.k")
+        lattice, judge, loss = self._judging(rows)
+        shares = Priced.of(lattice, LossName.ARITHMETIC)
+        return Choices(lattice=lattice, judge=judge, cost=loss, shares=shares, loss_name=self.loss, k=self.k, limit=self.limit)
+
     def _search(self, rows: Rows, goals: Sequence[Goal]) -> Search:
+        lattice, judge, loss = self._judging(rows)
+        return Search(lattice, judge, loss, goals, self._fixed(rows.schema, self._columns(rows.schema)))
+
+    def _judging(self, rows: Rows) -> tuple[Lattice, Judge, Loss]:
+        """The lattice of some rows, the judge of its classes, and the loss of its nodes."""
         columns, demands = self._columns(rows.schema), self._demands(rows.schema)
         lattice = Lattice.of(rows, columns, sorted({d.secret for d in demands}))
         diverse = {demand.secret for demand in demands if not demand.close}
@@ -153,8 +166,7 @@ class Generalize(Core):
             reason = "all values are missing, so no group can have several: leave it out of the secrets that l protects"
             raise InputError([Fault(f"secret {name}", reason) for name in empty])
         judge = Judge.of(lattice, demands, star=self.suppressed is Suppressed.STAR)
-        loss = losses.make(self.loss, lattice, self._weights(columns))
-        return Search(lattice, judge, loss, goals, self._fixed(rows.schema, columns))
+        return lattice, judge, losses.make(self.loss, lattice, self._weights(columns))
 
     def _recoded(self, search: Search, solution: Solution, seconds: float, vault: Vault) -> Recoding:
         """The levels of the solution, or finer ones for each group, with the classes that do not hold suppressed."""
