@@ -96,7 +96,7 @@ def _top(view: View) -> Html:
 
 def _rail(view: View, current: Screen, screens: Iterable[Screen]) -> Html:
     steps = []
-    for screen in screens:
+    for screen in (one for one in screens if one.in_rail):
         usable = view.opened or not screen.needs_table
         mark = screen.mark(view) if usable else Mark.TODO
         inner = join(

@@ -28,7 +28,7 @@ class Teller:
     def plan(self, stages: Mapping[str, float]) -> None:
         """These stages are to come."""
         self.stages.plan(stages)
-        self.voice.say(plan=dict(stages))
+        self.voice.say(plan={stage: float(effort) for stage, effort in stages.items()})
 
     def __call__(self, name: str, share: float) -> None:
         """So much of a stage is done."""
@@ -38,7 +38,7 @@ class Teller:
             return
         self._last, self._stage = now, stage
         done, total = self.stages.place
-        self.voice.say(name=name, share=share, done=done, total=total)
+        self.voice.say(name=name, share=float(share), done=int(done), total=int(total))
 
 
 def run(verbs: Mapping[str, str] = VERBS) -> None:

@@ -263,6 +263,9 @@ class Jobs:
                 shutil.rmtree(rest) if rest.is_dir() else rest.unlink(missing_ok=True)
         if "result" in ended:
             job.result, job.state = ended["result"], State.DONE
+            # A stage may end without a word.
+            now = time.time()
+            job.seconds = {stage: job.seconds.get(stage, now - begun) for stage, begun in job.began.items()}
         elif job.state is State.CANCELLING:
             job.state = State.CANCELLED
         elif "faults" in ended:

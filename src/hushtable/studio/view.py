@@ -139,5 +139,7 @@ class Screen:
     pieces: Mapping[str, Piece] = field(default_factory=dict)
     mark: Callable[[View], Mark] = _todo
     """How it stands in the rail; asked for every page, so it must be quick."""
+    in_rail: bool = True
+    """Whether it is a step, or a page beside them."""
     needs_table: bool = True
     """Whether it can be shown only when a table is open."""
