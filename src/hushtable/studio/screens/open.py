@@ -74,7 +74,7 @@ def _layout(view: View, layout: dict[str, Any], names: Sequence[str]) -> Html:
         ),
         select(view, "index", said.INDEX, index, "", hint=said.INDEX_HINT) if names else None,
     ]
-    return form(view, "layout", fields, button(said.READ_AGAIN, main=not names), class_="stacked")
+    return form(view, "layout", fields, button(said.READ_AGAIN, main=not names), class_="fields")
 
 
 def _choose(view: View, *, folded: bool) -> Html:

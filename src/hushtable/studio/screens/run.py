@@ -83,7 +83,7 @@ async def _new(view: View) -> Html:
             "section",
             element("h2", recipe["title"]),
             promise,
-            form(view, "start", fields, button(said.RUN, main=True), class_="stacked"),
+            form(view, "start", fields, button(said.RUN, main=True), class_="fields"),
         ),
     )
 
