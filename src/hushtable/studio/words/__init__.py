@@ -139,7 +139,7 @@ def drafted(table: str) -> str:
 
 def out_of_order(where: str) -> str:
     """A fault of ours, by its place."""
-    if where == "MemoryError":
+    if where.startswith("MemoryError"):
         return "There was not enough memory: fewer columns, bins or rows need less. Nothing was released."
     return f"Something went wrong inside hushtable ({where}). Nothing was released."
 
