@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -115,20 +116,28 @@ class Worker:
         }
         try:
             await pipe.send(asked)
-            opened = table is None
+            left: float | None = None
             while True:
-                message = await asyncio.wait_for(pipe.receive(), limit if opened and limit < math.inf else None)
+                begun = time.monotonic()
+                message = await asyncio.wait_for(pipe.receive(), left)
+                left = None if left is None else max(0.0, left - (time.monotonic() - begun))
                 if message is None:
-                    raise WorkerFailed(words.WORKER_ENDED)
+                    raise Broken
                 if message.get("number") != number:
                     continue
                 if "progress" in message:
                     if watch is not None:
                         watch(*message["progress"])
                 elif "opened" in message:
-                    opened = True
+                    left = limit if limit < math.inf else None
+                elif "broken" in message:
+                    # It ends by itself, and the next question must not meet it.
+                    await self.stop()
+                    raise WorkerFailed(words.out_of_order(str(message["broken"])))
+                elif "faults" in message:
+                    raise InputError(faults_of(message))
                 else:
-                    return _answered(message)
+                    return message["answer"]
         except TimeoutError:
             await self.stop()
             raise TooLong(question, arguments) from None
@@ -140,10 +149,3 @@ class Worker:
             await self.stop()
             raise
 
-
-def _answered(message: Mapping[str, Any]) -> Any:
-    if "faults" in message:
-        raise InputError(faults_of(message))
-    if "broken" in message:
-        raise WorkerFailed(words.out_of_order(str(message["broken"])))
-    return message["answer"]

@@ -17,7 +17,6 @@ from hushtable.table import io
 from tests.conftest import ROOT
 from tests.unit.studio.client import Client
 
-pytestmark = pytest.mark.xdist_group("studio")
 COLUMNS = ("person_id", "birth_date", "sex", "education", "income", "diagnosis")
 
 
