@@ -1,4 +1,4 @@
-"""The routes: a page, a form, a piece of a page, the events, a finished result; all of them below the prefix and behind the guard."""
+"""The routes: a page, a form, a piece of a page, the events, a finished result; all below the prefix and behind the guard."""
 
 from __future__ import annotations
 
@@ -209,7 +209,8 @@ def at_work(studio: Studio) -> list[dict[str, Any]]:
         at, of = job.stages.place
         found.append(
             {
-                "id": job.id, "state": str(job.state), "share": round(job.share, 3), "stage": job.stages.current, "at": at, "of": of,
+                "id": job.id, "state": str(job.state), "share": round(job.share, 3), "stage": job.stages.current,
+                "at": int(at), "of": of,
                 "elapsed": words.duration(job.elapsed) if job.state.open else "",
             }
         )  # fmt: skip

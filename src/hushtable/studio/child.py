@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -86,10 +86,7 @@ def end_with_server() -> None:
 def told(error: HushError) -> dict[str, Any]:
     """An error of ours, in full."""
     faults = error.faults if isinstance(error, InputError) else (Fault("", str(error)),)
-    plain = [
-        {"where": f.where, "reason": f.reason, "count": f.count, "rows": list(f.rows), "values": list(f.values)} for f in faults
-    ]
-    return {"faults": plain, "kind": type(error).__name__, "notes": [*getattr(error, "__notes__", ())]}
+    return {"faults": faults_json(faults), "kind": type(error).__name__, "notes": [*getattr(error, "__notes__", ())]}
 
 
 def place(error: BaseException) -> str:
@@ -97,6 +94,13 @@ def place(error: BaseException) -> str:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "hushtable" in Path(f.filename).parts]
     where = f" at {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"
+
+
+def faults_json(faults: Iterable[Fault]) -> list[dict[str, Any]]:
+    """Faults as plain values."""
+    return [
+        {"where": f.where, "reason": f.reason, "count": f.count, "rows": list(f.rows), "values": list(f.values)} for f in faults
+    ]
 
 
 def faults_of(message: Mapping[str, Any]) -> list[Fault]:

@@ -113,7 +113,8 @@ def _rail(view: View, current: Screen, screens: Iterable[Screen]) -> Html:
 def _strip(view: View) -> Html:
     choices = [
         element(
-            "li", element("a", element("span", name, class_="eyebrow"), element("span", value, class_="choice-value"), href=view.to(screen))
+            "li",
+            element("a", element("span", name, class_="eyebrow"), element("span", value, class_="choice-value"), href=view.to(screen)),
         )
         for name, value, screen in view.studio.choices()
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 from hushtable.display import Stages
 from hushtable.errors import Fault, InputError
 from hushtable.studio import words
-from hushtable.studio.child import faults_of
+from hushtable.studio.child import faults_json, faults_of
 from hushtable.studio.pipe import Broken, Pipe, partial_of
 from hushtable.table.disk import whole_file
 
@@ -101,7 +101,7 @@ class Job:
             "name": self.name, "verb": self.verb, "title": self.title, "like": self.like, "command": list(self.command),
             "table": self.table, "state": str(self.state), "started": self.started, "ended": self.ended, "seconds": self.seconds,
             "request": self.request, "result": self.result, "notes": self.notes,
-            "faults": [{"where": f.where, "reason": f.reason, "count": f.count, "rows": f.rows, "values": f.values} for f in self.faults],
+            "faults": faults_json(self.faults),
         }  # fmt: skip
         with whole_file(self.record, private=True) as partial:
             partial.write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -113,7 +113,8 @@ class Job:
             plain = json.loads(path.read_text(encoding="utf-8"))
             return cls(
                 path.parent, plain["name"], plain["verb"], plain["request"], plain["title"], plain["like"], tuple(plain["command"]),
-                plain["table"], State(plain["state"]), plain["started"], plain["ended"], plain["seconds"], plain["result"], faults_of(plain),
+                plain["table"], State(plain["state"]), plain["started"], plain["ended"], plain["seconds"], plain["result"],
+                faults_of(plain),
                 plain["notes"],
             )  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError):

@@ -68,10 +68,11 @@ def switch(view: View, name: str, label: str, options: Sequence[tuple[str, str]]
     chosen = view.value(name, value)
     inner = [
         element(
-            "label", element("input", type="radio", name=name, value=own, checked=own == chosen, id=f"field-{name}" if first else None),
+            "label",
+            element("input", type="radio", name=name, value=own, checked=own == chosen, id=None if place else f"field-{name}"),
             element("span", text),
         )
-        for first, (own, text) in ((i == 0, option) for i, option in enumerate(options))
+        for place, (own, text) in enumerate(options)
     ]  # fmt: skip
     return element(
         "fieldset", element("legend", label), element("div", inner, class_="switch"), _beside(view, name, hint), class_="field"
@@ -97,7 +98,7 @@ def bar(label: str, share: float | None) -> Html:
         return element("span", element("span", label, class_="unseen"), "–", class_="bar unknown-bar")
     text = words.percent(share)
     drawing = element(
-        "svg", element("rect", class_="ground", width=100, height=6, rx=1), element("rect", class_="share", width=100 * share, height=6, rx=1),
+        "svg", element("rect", class_="ground", width=100, height=6), element("rect", class_="share", width=100 * share, height=6),
         viewBox="0 0 100 6", preserveAspectRatio="none", aria_hidden="true",
     )  # fmt: skip
     return element(

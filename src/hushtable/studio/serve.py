@@ -7,10 +7,12 @@ import contextlib
 import http.client
 import json
 import os
+import signal
 import socket
 import tempfile
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,6 +33,20 @@ def serve(root: Path, table: Path | None = None, *, jobs: int = 1, browse: bool 
     asyncio.run(_serve(root, table, jobs, browse=browse, say=say))
 
 
+class Server(uvicorn.Server):
+    """A server that ends when it is asked to, and lets us tidy up: by itself it would end the process by the signal it got."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """None: the signals are ours."""
+        yield
+
+    def end(self) -> None:
+        """End soon; asked twice, at once."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
 async def _serve(root: Path, table: Path | None, jobs: int, *, browse: bool, say: Callable[[str], None]) -> None:
     studio = Studio(root, jobs=jobs)
     sockets = bound()
@@ -39,7 +55,9 @@ async def _serve(root: Path, table: Path | None, jobs: int, *, browse: bool, say
         app(studio, port), log_config=None, access_log=False, server_header=False, ws="none", http="h11", loop="asyncio",
         lifespan="on", timeout_graceful_shutdown=1, log_level="critical",
     )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = Server(config)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, server.end)
     address = f"http://127.0.0.1:{port}/{studio.session.prefix}"
     note = places.announce(address, studio.session.control, studio.files.root)
     running = asyncio.create_task(server.serve(sockets=sockets))
@@ -51,7 +69,7 @@ async def _serve(root: Path, table: Path | None, jobs: int, *, browse: bool, say
             # In a thread: a browser on a terminal does not return before it ends.
             opening = asyncio.get_running_loop().run_in_executor(None, webbrowser.open, page.as_uri())
             opening.add_done_callback(lambda done: None if done.result() else say(words.NO_BROWSER))
-            asyncio.get_running_loop().call_later(LINK_VALID, lambda: page.unlink(missing_ok=True))
+            asyncio.get_running_loop().call_later(LINK_VALID, partial(page.unlink, missing_ok=True))
         say(words.SERVING if browse else f"{words.SERVING}\n{link}")
         await studio.worker.start()
         if table is not None:

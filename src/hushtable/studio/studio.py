@@ -132,7 +132,7 @@ class Studio:
         self.workspace, self.jobs = None, None
         self._results.clear()
 
-    async def ask(self, question: str, arguments: Mapping[str, Any], *, slot: str = "") -> Any:
+    async def ask(self, question: str, arguments: Mapping[str, Any], *, slot: str = "", limit: float | None = None) -> Any:
         """Ask the worker about the open table, if there is one, under its present schema."""
         at = None
         if (workspace := self.workspace) is not None:
@@ -140,7 +140,7 @@ class Studio:
                 str(workspace.table), workspace.project.layout, str(workspace.schema),
                 (str(Stamp.of(workspace.table)), str(Stamp.of(workspace.schema))),
             )  # fmt: skip
-        return await self.worker.ask(question, arguments, table=at, slot=slot)
+        return await self.worker.ask(question, arguments, table=at, slot=slot, limit=limit)
 
     def start(
         self, verb: str, request: Mapping[str, Any], title: str, *, folder: Path, name: str = "", like: str = "",

@@ -92,9 +92,12 @@ class View:
         """What is wrong with a field."""
         return "; ".join(fault.reason for fault in self.faults if fault.where == name)
 
-    async def ask(self, question: str, *, slot: str = "", **arguments: Any) -> Any:
-        """Ask the table worker about the open table under its present schema."""
-        return await self.studio.ask(question, arguments, slot=slot)
+    async def ask(self, question: str, *, slot: str = "", limit: float | None = None, **arguments: Any) -> Any:
+        """Ask the table worker about the open table under its present schema.
+
+        TooLong after ``limit`` seconds, ten when absent: more is for what loads libraries and does not compute.
+        """
+        return await self.studio.ask(question, arguments, slot=slot, limit=limit)
 
     def start(
         self, verb: str, request: Mapping[str, Any], title: str, *, folder: str | None = None, kind: str = "runs",

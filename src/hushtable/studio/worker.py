@@ -148,4 +148,3 @@ class Worker:
             # Whoever asked is gone, but the process would go on computing.
             await self.stop()
             raise
-

@@ -82,11 +82,12 @@ class Client:
         self.cookie = ""
 
     async def ask(
-        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None, *, parts: int = 1, cookie: str | None = None
+        self, method: str, path: str, body: bytes = b"", headers: dict[str, Any] | None = None, *, parts: int = 1,
+        cookie: str | None = None,
     ) -> Answer:  # fmt: skip
         """One request, exactly as it is given here, with the headers of a browser that are not given otherwise."""
         sent = {"host": f"127.0.0.1:{PORT}"}
-        if (own := self.cookie if cookie is None else cookie):
+        if own := self.cookie if cookie is None else cookie:
             sent["cookie"] = f"hush={own}"
         if method == "POST":
             sent |= {"origin": ORIGIN, "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}
@@ -114,11 +115,10 @@ class Client:
         await self.app(scope, receive, send)
         start = messages[0]
         pairs = [(name.decode(), value.decode()) for name, value in start["headers"]]
-        got = Answer(
+        return Answer(
             start["status"], dict(pairs), b"".join(m.get("body", b"") for m in messages[1:]),
             [value for name, value in pairs if name == "set-cookie"],
         )  # fmt: skip
-        return got
 
     async def enter(self) -> Answer:
         """Open the studio by a link."""

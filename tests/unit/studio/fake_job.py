@@ -1,4 +1,4 @@
-"""Jobs that do not do what a job should: slow ones, ones that fail, flood, die or will not stop. Run in place of the real process."""
+"""Jobs that do not do what a job should: they are slow, fail, flood, die or will not stop. Run in place of the real process."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def goes_on_and_on(request, folder, progress):
 
 def prints(request, folder, progress):
     os.write(1, b'{"result": {"forged": true}}\n')
-    print(SECRET)
+    print(SECRET)  # noqa: T201 - it must go nowhere
     return {}
 
 
@@ -97,5 +97,20 @@ def connects(request, folder, progress):
 
 
 if __name__ == "__main__":
-    names = (quick, slow, stubborn, refuses, plans, breaks, runs_out, floods, babbles, goes_on_and_on, prints, dies, leaves, connects)
+    names = (
+        quick,
+        slow,
+        stubborn,
+        refuses,
+        plans,
+        breaks,
+        runs_out,
+        floods,
+        babbles,
+        goes_on_and_on,
+        prints,
+        dies,
+        leaves,
+        connects,
+    )
     job_process.run({one.__name__: f"tests.unit.studio.fake_job:{one.__name__}" for one in names})

@@ -39,5 +39,7 @@ def pid(opened, *, watch):
 
 
 if __name__ == "__main__":
-    room.QUESTIONS.update({one.__name__: f"tests.unit.studio.fake_worker:{one.__name__}" for one in (echo, sleep, refuse, fail, die, pid)})
+    room.QUESTIONS.update(
+        {one.__name__: f"tests.unit.studio.fake_worker:{one.__name__}" for one in (echo, sleep, refuse, fail, die, pid)}
+    )
     worker_process.main()

@@ -191,14 +191,17 @@ def test_other_methods_are_refused(window, run, method):
 
 
 def test_an_action_is_never_done_by_a_link(window, run, bell):
-    assert run(window.ask("GET", f"{window.prefix}/bell/ring?token={window.studio.session.form_token(window.cookie)}")).status == 405
+    assert (
+        run(window.ask("GET", f"{window.prefix}/bell/ring?token={window.studio.session.form_token(window.cookie)}")).status == 405
+    )
     assert bell.rung == []
 
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "bell", 200), ("GET", "", 303), ("GET", "nothing", 404), ("GET", "static/studio.css", 200), ("GET", "static/no", 404),
+        ("GET", "bell", 200), ("GET", "", 303), ("GET", "nothing", 404), ("GET", "static/studio.css", 200),
+        ("GET", "static/no", 404),
         ("GET", "enter?token=x", 403), ("PUT", "bell", 405), ("POST", "bell/ring", 403), ("GET", "../outside", 405),
     ],
 )  # fmt: skip

@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_written_is_refused_in_a_sentence(table):
     else:
         table.parent.chmod(0o500)
     try:
-        with pytest.raises(InputError, match="people.studio"):
+        with pytest.raises(InputError, match=r"people\.studio"):
             Workspace.open(table)
     finally:
         table.parent.chmod(0o700)
@@ -97,12 +97,13 @@ def test_a_project_is_read_as_it_was_written(workspace, table):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "version: 1", "version: 99\ntable: people.csv", "version: 1\ntable: ../../etc/passwd", "!!python/object:x {}"]
+    "text",
+    ["{", "[]", "version: 1", "version: 99\ntable: people.csv", "version: 1\ntable: ../../etc/passwd", "!!python/object:x {}"],
 )
 def test_a_project_that_is_none_is_refused(workspace, table, text):
     (workspace.folder / "project.yaml").write_text(text)
     workspace.close()
-    with pytest.raises(InputError, match="project.yaml"):
+    with pytest.raises(InputError, match=r"project\.yaml"):
         Workspace.open(table)
 
 
@@ -202,7 +203,9 @@ def test_the_script_runs_what_was_run_and_hostile_text_stays_text(tmp_path):
     journal = Journal(tmp_path / "journal.jsonl")
     journal.write("open", "a $(touch x)\nrm -rf /", "`id`\n; ls", [])
     out = "people.studio/runs/001/release"
-    journal.write("run", "run", "", ["hush", "release", "a b;$(x).csv", "--schema", "people.studio/runs/001/schema.yaml", "--out", out])
+    journal.write(
+        "run", "run", "", ["hush", "release", "a b;$(x).csv", "--schema", "people.studio/runs/001/schema.yaml", "--out", out]
+    )
     journal.write("audit", "audit", "", ["hush", "audit", "--release", out, "--train", f"{out}.private/train.csv"])
     script = as_script(journal.read(), "people.studio")
     commands = [line for line in script.splitlines() if line and not line.startswith("#")]
@@ -210,7 +213,7 @@ def test_the_script_runs_what_was_run_and_hostile_text_stays_text(tmp_path):
     assert shlex.split(commands[4]) == [
         "hush", "release", "a b;$(x).csv", "--schema", "people.studio/runs/001/schema.yaml", "--out", "$OUT/001-release",
     ]  # fmt: skip
-    assert "--release \"$OUT\"/001-release --train \"$OUT\"/001-release.private/train.csv" in commands[5]
+    assert '--release "$OUT"/001-release --train "$OUT"/001-release.private/train.csv' in commands[5]
     assert len(commands) == 6
 
 

@@ -8,9 +8,7 @@ from hushtable.studio.questions.room import Opened, Watcher
 
 
 def risk(opened: Opened, *, watch: Watcher, columns: list[str]) -> list[dict[str, Any]]:
-    """For each of these columns the share of people it singles out alone, what it adds to those that others may know, and what
-    decides it.
-    """
+    """For each of these columns whom it singles out alone, what it adds to those that others may know, and what decides it."""
     counted = opened.columns
     quasi = [name for name in opened.live.schema.quasi if name in counted.names]
     found: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ from hushtable.errors import InputError
 from hushtable.studio import words
 from hushtable.studio.questions import QUESTIONS
 from hushtable.table.columns import Column, Role
-from hushtable.table.files import opened
+from hushtable.table.files import form_of, opened
 from hushtable.table.infer import Draft, examine
 from hushtable.table.layout import Layout
 from hushtable.table.profile import Follows, following
@@ -118,8 +118,6 @@ def read_under(path: Path, layout: Layout, names: list[str], source: Source, sch
 
     draft = None
     if schema is None:
-        from hushtable.table.files import form_of
-
         draft = examine(names, watched, None if form_of(path) == "parquet" else layout, path.name)
     table = make(draft.schema if draft is not None else schema, names, watched, where=path.name)  # type: ignore[arg-type]
     return Opened(path, layout, names, source, table, draft)

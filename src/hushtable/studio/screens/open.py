@@ -60,7 +60,10 @@ async def _look(view: View) -> Html:
         element("section", element("h2", said.RIGHTLY), element("p", said.MASKED, class_="soft"),
                 table(heads, rows, label=said.MASKED_LABEL, sortable=False, class_="masked"), more),
         element("p", element("a", said.GO_ON, href=view.to("columns"), class_="main")),
-        element("details", element("summary", said.NOT_RIGHTLY), _layout(view, workspace.project.layout, list(roles)), open=bool(view.faults)),
+        element(
+            "details", element("summary", said.NOT_RIGHTLY), _layout(view, workspace.project.layout, list(roles)),
+            open=bool(view.faults),
+        ),
     )  # fmt: skip
 
 

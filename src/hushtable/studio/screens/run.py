@@ -16,6 +16,8 @@ from hushtable.studio.words import run as said
 FIRST = "mdav"
 """The recipe that is offered where none was chosen."""
 REQUEST = "release"
+LOADING = 60.0
+"""Seconds in which the methods are loaded, when they are asked for first."""
 
 
 async def show(view: View) -> Shown:
@@ -36,19 +38,23 @@ def _releases(view: View) -> list[Job]:
 
 async def _new(view: View) -> Html:
     chosen = view.workspace.chosen("run")
-    families = await view.ask("recipes")
+    families = await view.ask("recipes", limit=LOADING)
     known = [recipe for family in families for recipe in family["recipes"]]
     name = view.query.get("recipe") or view.value("recipe", chosen.get("recipe") or FIRST)
     recipe = next((one for one in known if one["name"] == name), known[0])
-    knobs = await view.ask("knobs", recipe=recipe["name"])
+    knobs = await view.ask("knobs", limit=LOADING, recipe=recipe["name"])
+    groups = [
+        element(
+            "optgroup",
+            [element("option", one["name"], value=one["name"], selected=one is recipe) for one in family["recipes"]],
+            label=family["family"],
+        )
+        for family in families
+    ]
     pick = element(
         "form",
         element("label", said.RECIPE, for_="field-pick"),
-        element("select", [
-            element("optgroup", [element("option", one["name"], value=one["name"], selected=one is recipe) for one in family["recipes"]],
-                    label=family["family"])
-            for family in families
-        ], id="field-pick", name="recipe", data_submit=True),
+        element("select", groups, id="field-pick", name="recipe", data_submit=True),
         element("input", type="hidden", name="new", value="1"),
         button(said.SHOW_KNOBS), method="get", action=view.to("run"), class_="inline-fields",
     )  # fmt: skip
@@ -116,7 +122,8 @@ def _at_work(view: View, job: Job) -> Html:
         element("progress", max=1, value=job.share, aria_label=said.PROGRESS),
         element(
             "p", element("strong", words.percent(job.share), data_part="percent"), " · ",
-            element("span", words.duration(job.elapsed), data_part="elapsed"), f" · {said.usual(sum(usual.values()))}" if usual else None,
+            element("span", words.duration(job.elapsed), data_part="elapsed"),
+            f" · {said.usual(sum(usual.values()))}" if usual else None,
         ),
         _steps(job, usual),
         post_button(view, "cancel", words.CANCEL, region="content", job=job.id) if job.state is not State.CANCELLING
@@ -155,12 +162,14 @@ def _done(view: View, job: Job) -> Html:
     facts += [(said.FILES, ", ".join(found["files"]))]
     private = [*found["warnings"], *found["notes"]]
     stale = element("p", words.STALE, class_="caution") if view.studio.stale(job) else None
+    badge = element("span", words.assurance(found["assurance"]), class_=f"badge {found['assurance']}")
+    alone = [element("p", said.FOR_YOU, class_="eyebrow"), element("ul", [element("li", line) for line in private])]
     card = element("a", said.CARD, href=view.file(job, "release/card.html"), target="_blank", rel="noopener", class_="main")
     return element(
         "div",
-        element("p", said.DONE, element("span", words.assurance(found["assurance"]), class_=f"badge {found['assurance']}"), class_="lead"),
+        element("p", said.DONE, badge, class_="lead"),
         stale, pairs(facts),
-        element("div", element("p", said.FOR_YOU, class_="eyebrow"), element("ul", [element("li", w) for w in private])) if private else None,
+        element("div", alone) if private else None,
         element("div", card, _other(view), class_="buttons"),
         class_="panel-box", id="job",
     )  # fmt: skip
@@ -193,7 +202,7 @@ async def start(view: View, form: Form) -> str:
     hold_out = form.number("hold_out", 0.0, 0.9)
     reason = form.text("allow_copies")
     form.check()
-    knobs = await view.ask("knobs", recipe=recipe)
+    knobs = await view.ask("knobs", limit=LOADING, recipe=recipe)
     standard = {
         f"{step['name']}.{knob['name']}": "" if knob["value"] is None else str(knob["value"])
         for step in knobs["steps"]
