@@ -111,13 +111,10 @@ def _rail(view: View, current: Screen, screens: Iterable[Screen]) -> Html:
 
 
 def _strip(view: View) -> Html:
-    choices = [
-        element(
-            "li",
-            element("a", element("span", name, class_="eyebrow"), element("span", value, class_="choice-value"), href=view.to(screen)),
-        )
-        for name, value, screen in view.studio.choices()
-    ]  # fmt: skip
+    choices = []
+    for name, value, screen in view.studio.choices():
+        parts = [element("span", name, class_="eyebrow"), element("span", value, class_="choice-value")]
+        choices.append(element("li", element("a", parts, href=view.to(screen))))
     return element("ul", choices, id="strip", class_="choices", aria_label=words.CHOICES)
 
 

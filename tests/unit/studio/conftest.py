@@ -13,10 +13,13 @@ import pytest
 from hushtable.data.people import people
 from hushtable.studio import places
 from hushtable.studio.studio import Studio
+from hushtable.studio.worker import Worker
 from hushtable.table import io
 from tests.conftest import ROOT
 from tests.unit.studio.client import Client
 
+PATIENT = 120.0
+"""Seconds for an answer: what is tested here is not how busy the machine is."""
 COLUMNS = ("person_id", "birth_date", "sex", "education", "income", "diagnosis")
 
 
@@ -57,7 +60,7 @@ def town(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(town: Path, run: Callable[..., Any]) -> Iterator[Client]:
     """A window on a studio that has no table open yet; its worker starts when it is asked first."""
-    opened = Client(Studio(town))
+    opened = Client(Studio(town, worker=Worker(PATIENT)))
     run(opened.enter())
     yield opened
     run(opened.studio.close())
@@ -66,7 +69,7 @@ def client(town: Path, run: Callable[..., Any]) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, run: Callable[..., Any], state: Path) -> Iterator[Client]:
     """A window on a studio with an open table, for tests that change nothing of it."""
-    opened = Client(Studio(make_town(tmp_path_factory.mktemp("shared"))))
+    opened = Client(Studio(make_town(tmp_path_factory.mktemp("shared")), worker=Worker(PATIENT)))
     run(opened.enter())
     run(open_table(opened))
     yield opened
