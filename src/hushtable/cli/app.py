@@ -40,6 +40,7 @@ from hushtable.cli.release import release
 from hushtable.cli.report import report
 from hushtable.cli.schema import schema
 from hushtable.cli.sign import sign
+from hushtable.cli.studio import studio
 from hushtable.cli.study import study
 from hushtable.cli.utility import utility
 from hushtable.cli.verify import verify
@@ -81,6 +82,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "verify": verify,
     "keys": keys,
     "sign": sign,
+    "studio": studio,
     "study": study,
     "check": check,
 }

@@ -1,0 +1,8 @@
+"""The screens, in the order of the rail, and the pages beside them. A new one is a module with a ``Screen``, and a line here."""
+
+from __future__ import annotations
+
+from hushtable.studio.screens import columns, journal, open, run
+from hushtable.studio.view import Screen
+
+SCREENS: tuple[Screen, ...] = (open.SCREEN, columns.SCREEN, run.SCREEN, journal.SCREEN)

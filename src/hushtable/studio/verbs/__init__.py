@@ -1,0 +1,6 @@
+"""What a job can do: one file a verb, a function of the request, the folder it works for, and progress. It returns plain values."""
+
+VERBS = {
+    "release": "hushtable.studio.verbs.release:release",
+}
+"""The verbs by name; each is imported in the process of its job alone."""
