@@ -12,7 +12,10 @@ def layout(workspace: Workspace) -> list[str]:
     """How the file is written, as options."""
     kept = workspace.project.layout
     words = [] if kept.get("header") is None else ["--header" if kept["header"] else "--no-header"]
-    return words + (["--encoding", kept["encoding"]] if kept.get("encoding") else [])
+    for name in ("encoding", "delimiter", "decimal"):
+        if kept.get(name):
+            words += [f"--{name}", "tab" if kept[name] == "\t" else kept[name]]
+    return words + (["--index"] if kept.get("index") else [])
 
 
 def schema(workspace: Workspace) -> list[str]:

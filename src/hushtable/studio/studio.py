@@ -32,12 +32,19 @@ class Reading:
     stage: str = ""
     share: float = 0.0
     faults: tuple[Fault, ...] = ()
+    look: dict[str, Any] | None = None
+    """What its first lines show, once they were looked at."""
     task: asyncio.Task[None] | None = None
 
     def ended(self, task: asyncio.Task[None]) -> None:
         """Take note of a fault of ours, so that it is said and not waited for."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self.faults = (Fault("", words.out_of_order(place(error))),)
+
+    @property
+    def questioned(self) -> bool:
+        """Whether its first line may be a person's record: somebody has to say so before anything else is done."""
+        return not self.at_work and not self.faults and self.look is not None
 
     @property
     def at_work(self) -> bool:
@@ -97,6 +104,12 @@ class Studio:
         try:
             if stamp is None:
                 raise InputError(words.GONE, where=reading.path.name)
+            look = await self.worker.ask("first_look", {"path": str(reading.path), "layout": reading.layout})
+            reading.look = look
+            if schema is None and reading.layout.get("header") is None and look["questioned"]:
+                return
+            if schema is None:
+                reading.layout = look["needed"]
             at = TableAt(str(reading.path), reading.layout, schema, (str(stamp), str(Stamp.of(Path(schema))) if schema else ""))
             found = await self.worker.ask("read", table=at, watch=watch, limit=math.inf)
             await self._enter(reading, found, stamp, drafted=schema is None)

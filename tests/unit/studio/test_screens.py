@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import re
 
 import pytest
@@ -126,7 +127,7 @@ def test_a_first_line_that_is_a_record_is_questioned_and_read_otherwise_when_tol
     (town / "bare.csv").write_text("\n".join(lines[1:]) + "\n")
     run(open_table(client, "bare.csv"))
     page = run(client.get("open"))
-    assert "looks like a record" in page.text
+    assert said_of_open.questioned("bare.csv") in html.unescape(page.text)
     assert lines[1].split(",")[0] not in page.text
     assert not (town / "bare.studio").exists()
 
@@ -142,37 +143,49 @@ def test_a_first_line_that_is_a_record_is_questioned_and_read_otherwise_when_tol
 
 
 def test_a_table_that_cannot_be_read_says_why_with_its_lines(client, run, town):
-    (town / "bad.csv").write_text("a,b\n1,2\n3\n4,5\n" * 3)
+    rows = [f"{i},{i % 7}" for i in range(20)]
+    (town / "bad.csv").write_text("\n".join(["number,weight", rows[0], "3", *rows]) + "\n")
     run(open_table(client, "bad.csv"))
     page = run(client.get("open"))
     assert "line 3" in page.text
     assert said_of_open.unreadable("bad.csv") in page.text
 
 
-def test_an_encoding_is_corrected(client, run, town):
+def test_an_encoding_is_found_and_corrected(client, run, town):
     rows = "\n".join(f"{i},Köln,{i % 3}" for i in range(30))
     (town / "old.csv").write_bytes(f"nr,stadt,wert\n{rows}\n".encode("cp1252"))
     run(open_table(client, "old.csv"))
     page = run(client.get("open"))
-    assert "not UTF-8" in page.text
-
-    async def go():
-        await client.send(page.form("open/layout"), encoding="cp1252")
-        await client.studio.reading.task
-        return await client.get("open")
-
-    page = run(go())
     assert "Aaaa" in page.text
     assert "--encoding cp1252" in page.text
 
+    async def go():
+        await client.send(page.form("open/layout"), encoding="latin-1")
+        await client.studio.reading.task
+        return await client.get("open")
 
-def test_a_column_is_said_to_be_an_index(client, run):
-    run(open_table(client))
+    assert "--encoding latin-1" in run(go()).text
+
+
+def test_delimiter_decimal_mark_and_row_numbers_are_found_said_and_corrected(client, run, town):
+    rows = "".join(f"{i};{i % 7},5;x{i % 3}\n" for i in range(60))
+    (town / "german.csv").write_text(f";wert;art\n{rows}")
+    run(open_table(client, "german.csv"))
     page = run(client.get("open"))
-    run(client.send(page.form("open/layout"), index="income"))
-    assert client.studio.workspace.roles()["income"] == "identifier"
+    for text in ("semicolon", "comma", "numbers the rows", "row_id"):
+        assert text in page.text
+    assert "hush schema german.csv --out german.schema.yaml --index" in page.text
+    before = client.studio.workspace.schema_text()
+
+    async def go():
+        await client.send(page.form("open/layout"), delimiter=";", decimal=".")
+        await client.studio.reading.task
+        return await client.get("open")
+
+    assert "--delimiter ';' --decimal . --index" in html.unescape(run(go()).text)
+    assert client.studio.workspace.schema_text() != before
     assert client.studio.workspace.undo("open")
-    assert client.studio.workspace.roles()["income"] != "identifier"
+    assert client.studio.workspace.schema_text() == before
 
 
 def test_a_value_that_is_none_of_the_options_is_a_fault_beside_its_field(client, run):

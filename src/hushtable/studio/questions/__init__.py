@@ -3,7 +3,6 @@
 QUESTIONS = {
     "read": "hushtable.studio.questions.read:read",
     "first_look": "hushtable.studio.questions.first_look:first_look",
-    "index": "hushtable.studio.questions.index:index",
     "grid": "hushtable.studio.questions.grid:grid",
     "risk": "hushtable.studio.questions.risk:risk",
     "headline": "hushtable.studio.questions.risk:headline",
