@@ -15,6 +15,7 @@ from hushtable.studio import commands, places, words
 from hushtable.studio.child import place
 from hushtable.studio.files import Files
 from hushtable.studio.jobs import Job, Jobs, State
+from hushtable.studio.questions import QUESTIONS
 from hushtable.studio.session import Session
 from hushtable.studio.worker import TableAt, Worker
 from hushtable.studio.workspace import Stamp, Workspace
@@ -145,15 +146,33 @@ class Studio:
         self.workspace, self.jobs = None, None
         self._results.clear()
 
+    def _table(self) -> TableAt | None:
+        """The open table and its present schema, as the worker knows them."""
+        if (workspace := self.workspace) is None:
+            return None
+        stamp = str(Stamp.of(workspace.table)), str(Stamp.of(workspace.schema))
+        return TableAt(str(workspace.table), workspace.project.layout, str(workspace.schema), stamp)
+
     async def ask(self, question: str, arguments: Mapping[str, Any], *, slot: str = "", limit: float | None = None) -> Any:
         """Ask the worker about the open table, if there is one, under its present schema."""
-        at = None
-        if (workspace := self.workspace) is not None:
-            at = TableAt(
-                str(workspace.table), workspace.project.layout, str(workspace.schema),
-                (str(Stamp.of(workspace.table)), str(Stamp.of(workspace.schema))),
-            )  # fmt: skip
+        at = self._table()
+        if at is not None and (kept := self._answered({"question": question, "arguments": arguments, "table": at.plain()})):
+            return kept.result["answer"]
         return await self.worker.ask(question, arguments, table=at, slot=slot, limit=limit)
+
+    def _answered(self, request: Mapping[str, Any]) -> Job | None:
+        """The job that answered this question about this very table, if there is one."""
+        done = (job for job in self.jobs.jobs.values() if job.verb == "answer") if self.jobs is not None else ()
+        return next((job for job in done if job.state is State.DONE and request.items() <= job.request.items()), None)
+
+    def answer_later(self, question: str, arguments: Mapping[str, Any], screen: str) -> Job:
+        """Answer a question in a job of its own, to be shown on a screen when it is done."""
+        at = self._table()
+        if self.workspace is None or at is None or question not in QUESTIONS:
+            raise InputError(words.NO_SUCH_QUESTION, where="question")
+        request = {"question": question, "arguments": dict(arguments), "table": at.plain(), "screen": screen}
+        folder = self.workspace.numbered("answers")
+        return self.start("answer", request, words.answering(screen), folder=folder, like=question)
 
     def start(
         self, verb: str, request: Mapping[str, Any], title: str, *, folder: Path, name: str = "", like: str = "",

@@ -305,3 +305,18 @@ def test_events_tell_what_is_at_work_and_end_when_the_screen_locks(client, run):
         return found
 
     assert run(go()) == ["data: []\n\n", "event: locked\ndata: {}\n\n"]
+
+
+def test_a_question_that_takes_too_long_is_offered_as_a_job_and_its_answer_kept(client, run, monkeypatch):
+    run(open_table(client))
+    monkeypatch.setattr(client.studio.worker, "limit", 1e-6)
+    page = run(client.get("columns"))
+    assert words.TOO_LONG in page.text
+    form = page.form("run/answer")
+    assert run(client.post(form, arguments="[]")).status == 422
+    assert run(client.post(form, question="__import__")).status == 422
+    run(client.send(form))
+    run(run_to_the_end(client, next(client.studio.jobs.latest())))
+    page = run(client.get("run?job=" + next(client.studio.jobs.latest()).id))
+    assert said_of_run.GO_ON in page.text
+    assert said_of_columns.CAPTION in run(client.get("columns")).text

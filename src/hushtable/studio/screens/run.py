@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from hushtable.errors import InputError
 from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.studio import commands, words
 from hushtable.studio.forms import Form
@@ -105,7 +107,7 @@ def _job(view: View, job: Job) -> Html:
     if job.state.open:
         return _at_work(view, job)
     if job.state is State.DONE:
-        return _done(view, job)
+        return _done(view, job) if job.verb == REQUEST else _worked_out(view, job)
     faults = element("ul", [element("li", str(fault).removeprefix(": ")) for fault in job.faults], class_="reasons-list")
     parts: list[Child] = [element("p", said.ENDED[job.state], class_="lead void"), faults if job.faults else None]
     parts += [element("p", note, class_="soft") for note in job.notes]
@@ -175,6 +177,12 @@ def _done(view: View, job: Job) -> Html:
     )  # fmt: skip
 
 
+def _worked_out(view: View, job: Job) -> Html:
+    to = str(job.request.get("screen", "run"))
+    back = element("a", said.GO_ON, href=view.to(to), class_="main")
+    return element("div", element("p", said.DONE, class_="lead"), element("p", back), class_="panel-box", id="job")
+
+
 def _other(view: View) -> Html:
     return element("a", said.ANOTHER, href=view.to("run", new=1), class_="plain-button")
 
@@ -226,6 +234,18 @@ async def start(view: View, form: Form) -> str:
     return view.to("run", job=job.id)
 
 
+async def answer(view: View, form: Form) -> str:
+    """Answer a question that took too long in a job of its own."""
+    try:
+        arguments = json.loads(form.get("arguments", ""))
+    except ValueError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise InputError(words.NO_SUCH_QUESTION, where="question")
+    job = view.studio.answer_later(form.get("question", ""), arguments, form.text("to"))
+    return view.to("run", job=job.id)
+
+
 async def cancel(view: View, form: Form) -> str:
     """End a job."""
     if view.studio.jobs is not None:
@@ -255,6 +275,6 @@ SCREEN = Screen(
     label=said.LABEL,
     question=said.QUESTION,
     show=show,
-    actions={"start": start, "cancel": cancel, "again": again},
+    actions={"start": start, "answer": answer, "cancel": cancel, "again": again},
     mark=mark,
 )

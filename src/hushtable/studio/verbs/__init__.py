@@ -1,6 +1,7 @@
 """What a job can do: one file a verb, a function of the request, the folder it works for, and progress. It returns plain values."""
 
 VERBS = {
+    "answer": "hushtable.studio.verbs.answer:answer",
     "release": "hushtable.studio.verbs.release:release",
 }
 """The verbs by name; each is imported in the process of its job alone."""
