@@ -18,6 +18,7 @@ from hushtable.engine.persons import Words, hashed
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Mask
 from hushtable.table.columns import FREE
+from hushtable.table.disk import OWNER, owner, remove_abandoned
 from hushtable.table.rows import BATCH
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -32,13 +33,17 @@ def stored(schema: Schema) -> list[str]:
 
 
 def private_folder(beside: Path | None) -> Path:
-    """A new folder that only its owner can read: in this one, or where the system keeps temporary files."""
+    """A new folder that only its owner can read: in this one, or where the system keeps temporary files.
+
+    Those of runs that were killed, and could not remove them, are removed.
+    """
+    parent = beside or Path(tempfile.gettempdir())
     try:
-        if beside is not None:
-            beside.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix="hush-", dir=beside))
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        remove_abandoned(parent, f"hush-{OWNER}-.*")
+        return Path(tempfile.mkdtemp(prefix=f"hush-{owner()}-", dir=parent))
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", where=str(beside or tempfile.gettempdir())) from None
+        raise InputError(f"cannot be written: {error.strerror or error}", where=str(parent)) from None
 
 
 @dataclass(eq=False)
