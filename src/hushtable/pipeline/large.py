@@ -28,6 +28,9 @@ BLOCKS = 16
 PART = BLOCKS * BLOCK
 """Rows of a file; a release of no more rows is a single table."""
 
+WRITING = "writing"
+"""The stage in which rows are made and written."""
+
 
 @dataclass(frozen=True, eq=False)
 class LargeRelease(Stated):
