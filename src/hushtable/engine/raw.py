@@ -16,7 +16,7 @@ from hushtable.errors import InputError
 
 def put(file: BinaryIO, array: NDArray[Any]) -> None:
     """Write an array behind what the file holds; OSError where the disk is full, here or when the file is closed."""
-    file.write(np.ascontiguousarray(array))
+    file.write(np.ascontiguousarray(array).data)
 
 
 def get(path: Path, dtype: np.dtype[Any], start: int, count: int) -> NDArray[Any]:
