@@ -74,7 +74,8 @@ def would_be_seen(asked: Mapping[str, int], rows: Mapping[str, int]) -> str:
     return (
         f"{asked['train']:,} people, picked at random, were asked of {rows['train']:,} training rows, and {asked['control']:,} of "
         f"{rows['control']:,} control rows; all {rows['release']:,} released rows were searched for them. Where an attack hits "
-        f"none of them, it hits less than {100 * bound:.2g} % of all people (95 % confidence): a leak that touches fewer may go unseen"
+        f"none of them, it hits less than {100 * bound:.2g} % of all people (95 % confidence): a leak that touches fewer may go "
+        "unseen"
     )
 
 
