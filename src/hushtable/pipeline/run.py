@@ -159,6 +159,7 @@ def _released(walk: _Walk, recipe: Recipe, table: Rows, options: ReleaseOptions)
             fitted=walk.fitted,
             warnings=warnings,
             expected=leaving.rows if walk.drawn is None else walk.drawn.rows,
+            handed=leaving if walk.drawn is None else None,
         )
     else:
         made = Release(at_once(leaving), guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
