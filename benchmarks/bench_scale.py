@@ -82,7 +82,7 @@ def grouping_sets(data: Path, schema: large.Schema) -> str:
 def main(folder: Path, words: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="run.py scale", description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 5_000_000], help="sizes of the table")
-    parser.add_argument("--only", nargs="+", default=["pairs", "sets", "mst", "aim", "k-anonymity"], help="which lines")
+    parser.add_argument("--only", nargs="+", default=["pairs", "sets", "mst", "aim", "k-anonymity", "verify"], help="which lines")
     parser.add_argument("--data", type=Path, default=folder, help="a folder where generated tables are kept for the next run")
     parser.add_argument("--memory", default="2GB")
     options = parser.parse_args(list(words))
@@ -96,8 +96,10 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
     for rows in options.rows:
         data, _ = large.write(rows, options.data, table)
         for name in options.only:
+            # What is verified is the release of the line before.
+            if name != "verify":
+                rmtree(folder / "out", ignore_errors=True)
             used = cost(_command(name, data, schema_file, folder / "out", options.memory), folder)
-            rmtree(folder / "out", ignore_errors=True)
             ratio = ""
             if name in before:
                 ratio = f"CPU {used.cpu / before[name][1].cpu:.1f} of {rows / before[name][0]:.1f} times the rows"
@@ -111,7 +113,9 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
 
 
 def _title(name: str) -> str:
-    return {"pairs": "all pairs, read and counted", "sets": "DuckDB GROUPING SETS, pairs"}.get(name, f"hush release, {name}")
+    return {"pairs": "all pairs, read and counted", "sets": "DuckDB GROUPING SETS, pairs", "verify": "hush verify"}.get(
+        name, f"hush release, {name}"
+    )
 
 
 def _command(name: str, data: Path, schema_file: Path, out: Path, memory: str) -> list[str | Path]:
@@ -119,6 +123,8 @@ def _command(name: str, data: Path, schema_file: Path, out: Path, memory: str) -
         return [sys.executable, "-c", PAIRS, data, schema_file]
     if name == "sets":
         return [sys.executable, "-c", SETS, grouping_sets(data, large.Schema.load(schema_file))]
+    if name == "verify":
+        return [sys.executable, "-m", "hushtable.cli", "verify", out, "--engine", "duckdb", "--memory", memory]
     made = [sys.executable, "-m", "hushtable.cli", "release", data, "--schema", schema_file, "--recipe", name, "--out", out]
     private = [] if name in ("k-anonymity", "mdav", "mondrian") else ["--epsilon", str(EPSILON), "--delta", str(DELTA)]
     knobs = ["--set", "k=10"] if not private else []

@@ -22,6 +22,9 @@ PART = 1_000_000
 STRANGE = 0.1
 """The probability that a cell is another row's."""
 
+KNOWN = ("age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country")
+"""What others may know of somebody in Adult: the quasi-identifiers of most papers that anonymize it."""
+
 
 def base() -> Table:
     """The rows that are multiplied: 15 columns, their domains declared."""
@@ -31,7 +34,8 @@ def base() -> Table:
         return table.select(table.schema.names[:15]).declared()
     frame = root / "adult" / "adult_train.csv.gz"
     table = io.read(frame, io.draft(frame)).declared()
-    return table.under(table.schema.with_columns(*(replace(c, role=Role.QUASI) for c in table.schema if c.role is Role.PLAIN)))
+    roles = {c.name: Role.QUASI if c.name in KNOWN else Role.PLAIN for c in table.schema if c.role in (Role.PLAIN, Role.QUASI)}
+    return table.under(table.schema.with_columns(*(replace(table.schema[name], role=role) for name, role in roles.items())))
 
 
 def write(rows: int, folder: Path, table: Table | None = None, seed: int = 0) -> tuple[Path, Schema]:

@@ -108,6 +108,37 @@ def test_a_run_that_is_killed_goes_on_and_pays_for_nothing_twice(folder, tmp_pat
         assert file_hash(tmp_path / "out" / name) == digest
 
 
+def ended(made: list[str], work: Path, end: signal.Signals) -> int:
+    """Run a command, send it a signal as soon as rows are on disk, and wait; its exit code."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "hushtable.cli", *made], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as running:
+        for _ in range(600):
+            if list(work.glob("*/*.cells")) or running.poll() is not None:
+                break
+            time.sleep(0.05)
+        running.send_signal(end)
+        return running.wait()
+
+
+@pytest.mark.slow
+def test_a_run_that_is_told_to_end_leaves_no_row_behind(folder, tmp_path):
+    made = words(folder, tmp_path / "out", "--rows", 10 * ROWS, "--work", tmp_path / "work")
+    assert ended(made, tmp_path / "work", signal.SIGTERM) == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["work"]
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_what_a_killed_run_leaves_is_removed_by_the_next(folder, tmp_path, hush):
+    made = words(folder, tmp_path / "out", "--rows", 10 * ROWS, "--work", tmp_path / "work")
+    assert ended(made, tmp_path / "work", signal.SIGKILL) == -signal.SIGKILL
+    (left,) = (tmp_path / "work").iterdir()
+    assert left.stat().st_mode & 0o077 == 0
+    assert hush(*words(folder, tmp_path / "out", "--work", tmp_path / "work"))[0] == 0
+    assert not left.exists()
+
+
 def test_a_recipe_that_needs_all_rows_at_once_is_refused_where_they_do_not_fit(folder, tmp_path, hush, monkeypatch):
     monkeypatch.setattr("hushtable.engine.spool.HELD", 10**9)
     made = words(folder, tmp_path / "out")

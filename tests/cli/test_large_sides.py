@@ -86,3 +86,29 @@ def test_a_schema_is_drafted_for_a_folder_as_for_one_file(hush, parts, tmp_path)
     drafts = [hush("schema", *given) for given in ([tmp_path / "all.parquet"], [parts / "train", *DISK], [parts / "train"])]
     assert [code for code, _, _ in drafts] == [0, 0, 0]
     assert len({said for _, said, _ in drafts}) == 1
+
+
+@pytest.mark.parametrize("control", [True, False])
+def test_utility_is_measured_on_rows_picked_at_random(hush, parts, tmp_path, monkeypatch, control):
+    monkeypatch.setattr("hushtable.api.utility.SAMPLE", 200)
+    command = words("utility", parts, tmp_path / "a", *DISK, "--only", "margins", "--work", tmp_path / "work")
+    if not control:
+        del command[command.index("--control") : command.index("--control") + 2]
+    code, said, _ = hush(*command)
+    assert code == 0
+    asked = 200 if control else 100
+    assert f"measured on {asked} of {N} training rows, 200 of {N} released rows" in " ".join(said.split())
+    report = json.loads((tmp_path / "a" / "audit.json").read_text())
+    assert report["rows"] == {"train": N, "release": N, "control": N}
+    assert report["asked"] == {"train": asked, "release": 200, "control": asked}
+    assert report["findings"]
+    assert not list((tmp_path / "work").iterdir())
+
+
+def test_utility_of_few_rows_on_disk_is_that_of_memory(hush, parts, tmp_path):
+    found = []
+    for name, more in (("a", DISK), ("b", ())):
+        assert hush(*words("utility", parts, tmp_path / name, *more, "--only", "margins"))[0] == 0
+        report = json.loads((tmp_path / name / "audit.json").read_text())
+        found.append([{**finding, "seconds": 0} for finding in report["findings"]])
+    assert found[0] == found[1]

@@ -158,8 +158,8 @@ def audit(
     ``epsilon<=2`` and ``promise=proven``, judged by the card. ``known`` says what the attacker holds of a person: the
     quasi-identifiers, all released columns, some that are named, or (by default) the first two in turn, told apart.
 
-    Of tables that are not in memory ``people`` are picked at random on each side, and the whole release is searched for them; audits
-    that need all of it in memory are left out, each with the reason. With ``people`` that is done with tables in memory too.
+    Of tables that are not in memory ``people`` are picked at random on each side, and the whole release is searched for them;
+    audits that need all of it in memory are left out, each with the reason. With ``people`` that is done with tables in memory too.
     """
     options = AuditOptions.of(options, keywords)
     conditions = [Condition.parse(text) for text in options.gates]

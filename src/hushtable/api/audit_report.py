@@ -16,7 +16,7 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.groups import Groups
 from hushtable.evidence.power import Power
 from hushtable.evidence.records import Record, Tail
-from hushtable.evidence.sampling import would_be_seen
+from hushtable.evidence.sampling import measured_on, would_be_seen
 from hushtable.evidence.verdict import Cause, Evidence, alarms, of_risk
 from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
@@ -102,12 +102,17 @@ class AuditReport(Shown):
     people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
     asked: Mapping[str, int] = field(default_factory=dict)
-    """How many people of each side were asked, picked at random; empty where everybody was."""
+    """How many people of each side were asked, picked at random; empty where everybody was.
+
+    With the release: the rows of each table that utility was measured on.
+    """
 
     @property
     def sampled(self) -> str:
-        """How many people were asked of how many, and what would have been seen; empty where everybody was."""
-        return would_be_seen(self.asked, self.rows) if self.asked else ""
+        """Of how many who was asked, or what was measured on, and what would have been seen; empty where it was everything."""
+        if not self.asked:
+            return ""
+        return (measured_on if "release" in self.asked else would_be_seen)(self.asked, self.rows)
 
     @cached_property
     def alarms(self) -> list[Finding]:

@@ -78,7 +78,7 @@ def pareto(
     settings: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Sheet:
-    """The sheet of a table, or of rows that are not in memory; ``settings`` are knobs of the step ``generalize`` but for k and limit."""
+    """The sheet of a table, or of rows not in memory; ``settings`` are knobs of the step ``generalize`` but for k and limit."""
     require_rows(table=table)
     wrong = [k for k in ks if k < 2] + [limit for limit in limits if not 0 <= limit <= 1]
     if wrong or not ks or not limits:

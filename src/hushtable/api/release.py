@@ -19,7 +19,7 @@ from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.card import Card, suppressed_rows
 from hushtable.pipeline.extras import require_extras
-from hushtable.pipeline.large import LargeRelease
+from hushtable.pipeline.large import WRITING, LargeRelease
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.parts import write_parts, write_rows
 from hushtable.pipeline.recipe import Recipe
@@ -374,7 +374,7 @@ def save_in_parts(
     """
 
     def report(rows: int) -> None:
-        progress("writing", min(1.0, rows / max(1, release.expected)))
+        progress(WRITING, min(1.0, rows / max(1, release.expected)))
 
     with whole_folder(folder) as partial:
         data = (partial if work is None else work) / DATA_FOLDER

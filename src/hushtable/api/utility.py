@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, Unpack
 
+import numpy as np
+
 from hushtable import __version__
 from hushtable.api.audit import pick_audits
 from hushtable.api.audit_report import AuditReport, Run
@@ -17,9 +19,11 @@ from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.examples import released_examples
 from hushtable.evidence.finding import Audit, Subject
+from hushtable.evidence.sampling import SAMPLE, picked_rows
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import Release, today
-from hushtable.table.arguments import require_options, require_seed, require_tables, several
+from hushtable.table.arguments import require_options, require_rows, require_seed, several
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table
 
 
@@ -75,9 +79,9 @@ class UtilityOptions:
 
 
 def utility(
-    real: Table,
-    released: Table | Release,
-    control: Table | None = None,
+    real: Rows,
+    released: Rows | Release,
+    control: Rows | None = None,
     options: UtilityOptions | None = None,
     *,
     progress: Progress = silent,
@@ -91,34 +95,50 @@ def utility(
     distance. Without them the real rows are halved at random: one half is compared, the other is the control. Then the test
     rows are rows that the release was made from, and the report says so. An attack that is named is refused: among halved rows
     there is nobody whom the release has not seen, and it would find nothing.
+
+    Of tables that are not in memory 200,000 rows each are picked at random and measured, and the report says so.
     """
     options = UtilityOptions.of(options, keywords)
     card = options.known_card()
     if isinstance(released, Release):
         card, released = Card.from_json(released.card()), released.table
     halved = control is None
-    require_tables(real=real, released=released, **({} if halved else {"control": control}))
+    require_rows(real=real, released=released, **({} if halved else {"control": control}))
     if options.target and options.target not in real.schema:
         near = meant(options.target, real.schema.names)
         raise InputError(f"there is no column {options.target!r}{near}; there are {', '.join(real.schema.names)}", where="target")
     measures = pick_audits(options.only, options.settings, Subject.UTILITY)
-    if control is None:
-        real, control = hold_out(real, 0.5, options.seed)
+    sides: dict[str, Rows] = {"train": real, "release": released, **({} if control is None else {"control": control})}
+    tables, sampled = _in_memory(sides, options.seed)
+    if halved:
+        tables["train"], tables["control"] = hold_out(tables["train"], 0.5, options.seed)
+        sides["control"] = real
     if options.target:
         measures = {name: _aimed(measure, options.target) for name, measure in measures.items()}
-    case = Case(real, released, control)
+    case = Case(tables["train"], tables["release"], tables["control"])
+    held = {name: table.rows for name, table in case.tables.items()}
     findings = harness.run(case, measures, options.seed, progress)
     # A measure of another package may say something about privacy all the same.
     blind = halved and any(finding.subject is Subject.PRIVACY for finding in findings)
     return AuditReport(
         findings=findings,
-        rows={name: table.rows for name, table in case.tables.items()},
+        rows={name: sides[name].rows for name in held} if sampled else held,
+        asked=held if sampled else {},
         title=real.schema.title,
         card=card,
         void=["without a control there is nobody whom the release has not seen"] if blind else [],
         run=Run(version=__version__, seed=options.seed, audits=tuple(measures), date=today(), halved=halved),
         examples=released_examples(case),
     )
+
+
+def _in_memory(sides: Mapping[str, Rows], seed: int) -> tuple[dict[str, Table], bool]:
+    """The tables, or as many rows of each as are measured; and whether these are some of more."""
+    held = {name: rows for name, rows in sides.items() if isinstance(rows, Table)}
+    if len(held) == len(sides):
+        return held, False
+    rng = np.random.default_rng([seed, *b"utility"])
+    return {name: picked_rows(rows, SAMPLE, rng).table for name, rows in sides.items()}, True
 
 
 def utilities() -> list[str]:

@@ -91,7 +91,7 @@ class Reconstruction(Audit):
 
 
 def _nearest_person(case: Case, rows: Integers) -> Floats:
-    """For each of these released rows how near anybody is to it; of other rows, of a release that is larger than memory, nothing."""
+    """For each of these released rows how near anybody is to it; of other rows, of a release larger than memory, nothing."""
     if case.shortlist is None:
         return np.minimum(*(case.nearest("release", who).distance[:, 0] for who in ("train", "control")))
     nearest, encoding = np.full(case.release.rows, np.inf), case.encoding()

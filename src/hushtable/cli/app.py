@@ -6,8 +6,10 @@ Exit codes: 0 fine, 2 bad input, 3 a guarantee or a gate refused, 4 a guarantee 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
+from threading import current_thread, main_thread
 from typing import Annotated
 
 import typer
@@ -47,7 +49,7 @@ from hushtable.cli.verify import verify
 from hushtable.errors import HushError
 
 STOPPED = 130
-"""The exit code after Ctrl-C."""
+"""The exit code after Ctrl-C, and after a signal to end."""
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -95,6 +97,9 @@ def main() -> None:
     """Run the command line and end with its exit code."""
     # A step or audit in the current folder is found by its module's name, but hides no installed module.
     sys.path.append(os.getcwd())
+    # Whoever ends a run that takes too long or too much sends this signal: private files are removed as after Ctrl-C.
+    if current_thread() is main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except HushError as error:

@@ -39,7 +39,7 @@ def schema(
     data: Annotated[
         Path,
         typer.Argument(
-            help="A .csv, .csv.gz or .parquet file, a folder or pattern of several, or a DuckDB file; with --declare, a schema file.",
+            help="A .csv, .csv.gz or .parquet file, a folder or pattern of several, a DuckDB file; with --declare, a schema file.",
             show_default=False,
         ),
     ],

@@ -98,6 +98,8 @@ def _show(report: AuditReport, folder: str) -> None:
     out.print(grid)
     for one in (f for f in lines if f.value is None):
         out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")
+    if report.sampled:
+        out.print(f"Every number is {report.sampled}.")
     if report.run.halved:
         out.print("There was no control: the real rows were halved, and the half to compare with may be in the release.")
     if (Path(folder) / "rules.yaml").exists():

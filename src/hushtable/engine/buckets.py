@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.engine.store import private_folder
-from hushtable.errors import InputError
+from hushtable.engine.raw import get, put
+from hushtable.engine.store import private_folder, unwritten
 from hushtable.table.arrays import Array, Integers
 
 MOST = 256
@@ -45,9 +45,9 @@ class Buckets:
         ordered = records[order]
         try:
             for bucket in np.flatnonzero(sizes).tolist():
-                ordered[ends[bucket] - sizes[bucket] : ends[bucket]].tofile(self._files[bucket])
+                put(self._files[bucket], ordered[ends[bucket] - sizes[bucket] : ends[bucket]])
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}", where=str(self.folder.parent)) from None
+            raise unwritten(error, self.folder) from None
         self.sizes += sizes
 
     def close(self) -> None:
@@ -55,11 +55,11 @@ class Buckets:
         try:
             self._open.close()
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}", where=str(self.folder.parent)) from None
+            raise unwritten(error, self.folder) from None
 
-    def read(self, bucket: int, start: int = 0, count: int = -1) -> Records:
+    def read(self, bucket: int, start: int = 0, count: int | None = None) -> Records:
         """Records of one bucket in the order in which they came: all from ``start`` on, or so many."""
-        return np.fromfile(self._path(bucket), self.dtype, count, offset=start * self.dtype.itemsize)
+        return get(self._path(bucket), self.dtype, start, int(self.sizes[bucket]) - start if count is None else count)
 
     def _path(self, bucket: int) -> Path:
         return self.folder / f"{bucket:05d}.records"

@@ -216,8 +216,11 @@ def _require_alike(columns: list[tuple[ParquetColumn, ...]], files: tuple[Path, 
     for own, path in zip(columns[1:], files[1:], strict=False):
         if own != first:
             odd = sorted({c.name for c in own} ^ {c.name for c in first})
-            types = [c.name for c, o in zip(own, first, strict=False) if c.name == o.name and c.kind != o.kind]
-            what = f"other columns ({', '.join(odd[:3])})" if odd else f"columns of another type or order ({', '.join(types[:3])})"
+            types = [c.name for c in own if c.kind != next((o.kind for o in first if o.name == c.name), "")]
+            if odd:
+                what = f"other columns ({', '.join(odd[:3])})"
+            else:
+                what = f"columns of another type ({', '.join(types[:3])})" if types else "its columns in another order"
             faults.append(Fault(path.name, f"has {what} than {files[0].name}"))
     if faults:
         raise InputError(faults)

@@ -120,13 +120,15 @@ class Spooled:
 
     def take(self, rows: NDArray[np.integer] | Mask | slice) -> Spooled:
         """Those rows, by mask or by rising positions: rows on disk keep their order."""
-        inside = np.ones(self.store.rows, np.bool_) if self.chosen is None else self._bits(0, self.store.rows)
-        own = np.flatnonzero(inside)
-        mask = np.zeros(len(own), np.bool_)
         if isinstance(rows, np.ndarray) and rows.dtype != np.bool_ and (np.diff(rows) <= 0).any():
             raise PlanError("rows out of memory stay in their order, each at most once: --engine memory puts them in another")
-        mask[rows] = True
-        inside[own[~mask]] = False
+        inside = np.zeros(self.rows, np.bool_)
+        inside[rows] = True
+        if self.chosen is not None:
+            # A byte for each row, and no number of any.
+            own, mine = self._bits(0, self.store.rows), inside
+            inside = np.zeros(len(own), np.bool_)
+            inside[own] = mine
         return replace(self, chosen=np.packbits(inside), counts=Kept())
 
     def select(self, names: Iterable[str]) -> Spooled:

@@ -15,9 +15,11 @@ import numpy as np
 
 from hushtable.engine.packing import Cells, Packing
 from hushtable.engine.persons import Words, hashed
+from hushtable.engine.raw import get, put
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Mask
 from hushtable.table.columns import FREE
+from hushtable.table.disk import OWNER, owner, remove_abandoned
 from hushtable.table.rows import BATCH
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -32,13 +34,22 @@ def stored(schema: Schema) -> list[str]:
 
 
 def private_folder(beside: Path | None) -> Path:
-    """A new folder that only its owner can read: in this one, or where the system keeps temporary files."""
+    """A new folder that only its owner can read: in this one, or where the system keeps temporary files.
+
+    Those of runs that were killed, and could not remove them, are removed.
+    """
+    parent = beside or Path(tempfile.gettempdir())
     try:
-        if beside is not None:
-            beside.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix="hush-", dir=beside))
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        remove_abandoned(parent, f"hush-{OWNER}-.*")
+        return Path(tempfile.mkdtemp(prefix=f"hush-{owner()}-", dir=parent))
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", where=str(beside or tempfile.gettempdir())) from None
+        raise InputError(f"cannot be written: {error.strerror or error}", where=str(parent)) from None
+
+
+def unwritten(error: OSError, folder: Path) -> InputError:
+    """That something of a private folder could not be written, and why."""
+    return InputError(f"cannot be written: {error.strerror or error}", where=str(folder.parent))
 
 
 @dataclass(eq=False)
@@ -68,11 +79,11 @@ class Store:
                 files = {name: stack.enter_context(_file(folder, i).open("wb")) for i, name in enumerate(stored(schema))}
                 for length, part in parts:
                     for name, file in files.items():
-                        np.ascontiguousarray(part[name]).tofile(file)
+                        put(file, part[name])
                     rows += length
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
-            raise InputError(f"cannot be written: {error.strerror or error}", where=str(folder.parent)) from None
+            raise unwritten(error, folder) from None
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -90,12 +101,8 @@ class Store:
         return cls.write(schema, parts(), folder, texts)
 
     def cells(self, name: str, start: int, stop: int) -> Array:
-        """What is stored of one column, from one row to another. Read, not mapped: what is mapped counts as memory in use."""
-        dtype = self.packings[name].dtype
-        try:
-            return np.fromfile(self.file(name), dtype, stop - start, offset=start * dtype.itemsize)
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", where=str(self.folder)) from None
+        """What is stored of one column, from one row to another."""
+        return get(self.file(name), self.packings[name].dtype, start, stop - start)
 
     def array(self, name: str, start: int, stop: int) -> Array:
         """The values of one column, from one row to another."""
@@ -105,11 +112,14 @@ class Store:
         """Who holds each row by a column of keys, from one row to another, and whether that is known; hashed once, and kept."""
         if name not in self.hashes:
             path = self.folder / f"{len(self.hashes):05d}.people"
-            with path.open("wb") as file:
-                for first in range(0, self.rows, BATCH):
-                    self._hashed(name, first, min(first + BATCH, self.rows)).tofile(file)
+            try:
+                with path.open("wb") as file:
+                    for first in range(0, self.rows, BATCH):
+                        put(file, self._hashed(name, first, min(first + BATCH, self.rows)))
+            except OSError as error:
+                raise unwritten(error, self.folder) from None
             self.hashes[name] = path
-        words = np.fromfile(self.hashes[name], np.uint64, 3 * (stop - start), offset=24 * start).reshape(-1, 3)
+        words = get(self.hashes[name], np.dtype(np.uint64), 3 * start, 3 * (stop - start)).reshape(-1, 3)
         return np.ascontiguousarray(words[:, :2]), words[:, 2].astype(np.bool_)
 
     def _hashed(self, name: str, start: int, stop: int) -> Words:

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from hushtable.display import Progress, silent
-from hushtable.engine.store import private_folder
-from hushtable.errors import InputError
+from hushtable.engine.raw import get, put
+from hushtable.engine.store import private_folder, unwritten
 from hushtable.evidence.row_keys import Keys, row_keys
 from hushtable.table.rows import Rows
 
@@ -46,7 +46,7 @@ def copies(wholes: Mapping[str, Rows], columns: Sequence[str], work: Path | None
             _scattered(wholes[which], columns, [_file(folder, which, bucket) for bucket in range(BUCKETS)], progress)
         found = [_compared(folder, bucket) for bucket in range(BUCKETS)]
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", where=str(folder.parent)) from None
+        raise unwritten(error, folder) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Copies(*map(sum, zip(*found, strict=True)))
@@ -65,18 +65,22 @@ def _scattered(rows: Rows, columns: Sequence[str], paths: Sequence[Path], progre
             keys = np.sort(row_keys(batch, columns))
             ends = np.searchsorted(keys, np.arange(1, BUCKETS, dtype=np.uint64) << np.uint64(64 - 6))
             for own, out in zip(np.split(keys, ends), files, strict=True):
-                own.tofile(out)
+                put(out, own)
             done += batch.rows
             progress("exact copies", done / rows.rows)
 
 
 def _compared(folder: Path, bucket: int) -> tuple[int, int, int, int]:
-    keys = {which: np.fromfile(_file(folder, which, bucket), np.uint64) for which in TABLES}
+    keys = {which: _read(_file(folder, which, bucket)) for which in TABLES}
     train, release = np.unique(keys["train"]), np.unique(keys["release"])
     return (
         _among(keys["release"], train), _among(keys["control"], train),
         _among(keys["train"], release), _among(keys["control"], release),
     )  # fmt: skip
+
+
+def _read(path: Path) -> Keys:
+    return get(path, np.dtype(np.uint64), 0, path.stat().st_size // 8)
 
 
 def _among(keys: Keys, others: Keys) -> int:

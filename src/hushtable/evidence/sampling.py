@@ -19,6 +19,8 @@ from hushtable.table.table import Table
 
 PEOPLE = 10_000
 """So many people are asked of each side unless something else is said."""
+SAMPLE = 200_000
+"""So many rows of a table that is not in memory utility is measured on: a share is then known to about 0.1 %."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,14 @@ def would_be_seen(asked: Mapping[str, int], rows: Mapping[str, int]) -> str:
     bound = 3 / max(1, asked["train"])
     return (
         f"{asked['train']:,} people, picked at random, were asked of {rows['train']:,} training rows, and {asked['control']:,} of "
-        f"{rows['control']:,} control rows; all {rows['release']:,} released rows were searched for them. Where an attack hits none "
-        f"of them, it hits less than {100 * bound:.2g} % of all people (95 % confidence): a leak that touches fewer may go unseen"
+        f"{rows['control']:,} control rows; all {rows['release']:,} released rows were searched for them. Where an attack hits "
+        f"none of them, it hits less than {100 * bound:.2g} % of all people (95 % confidence): a leak that touches fewer may go "
+        "unseen"
     )
+
+
+def measured_on(sample: Mapping[str, int], rows: Mapping[str, int]) -> str:
+    """On how many rows of how many utility was measured."""
+    names = {"train": "training", "release": "released", "control": "control"}
+    parts = [f"{sample[which]:,} of {rows[which]:,} {name} rows" for which, name in names.items()]
+    return f"measured on {parts[0]}, {parts[1]} and {parts[2]}, picked at random"

@@ -106,7 +106,9 @@ def shortlisted(
         which: tuple(dict.fromkeys(name for look in every for name in look.columns if name in rows.schema))
         for which, rows in wholes.items()
     }
-    near = {look: NearestSoFar(look, people, release.schema) for look in every if isinstance(look, (Nearest, Without))}
+    near: dict[Look, NearestSoFar] = {
+        look: NearestSoFar(look, people, release.schema) for look in every if isinstance(look, (Nearest, Without))
+    }
     equal = {look.columns: EqualSoFar(look, people) for look in every if isinstance(look, Equal)}
     offered = {look: OfferedSoFar(look, people) for look in every if isinstance(look, Offered)}
     rows = 0

@@ -28,6 +28,9 @@ BLOCKS = 16
 PART = BLOCKS * BLOCK
 """Rows of a file; a release of no more rows is a single table."""
 
+WRITING = "writing"
+"""The stage in which rows are made and written."""
+
 
 @dataclass(frozen=True, eq=False)
 class LargeRelease(Stated):
@@ -51,12 +54,14 @@ class LargeRelease(Stated):
     warnings: tuple[str, ...] = ()
     allowed: str = ""
     copies: Copies | None = field(default=None, repr=False)
+    handed: Rows | None = field(default=None, repr=False)
+    """The rows, where they are there already and are not drawn."""
 
     @property
     def mark(self) -> str:
-        """What tells its rows from all others."""
-        own = hashlib.sha256(f"{self.expected} {self.recipe.dump()}".encode())
-        own.update(next(self.blocks(0)).digest())
+        """What tells its rows from all others. Of a model the first block says what the others are; of rows, all of them do."""
+        own = hashlib.sha256(f"{self.expected} {self.recipe.dump()} {self.schema.dump()}".encode())
+        own.update((next(self.blocks(0)) if self.handed is None else self.handed).digest())
         return own.hexdigest()
 
     def written(self, rows: int) -> LargeRelease:

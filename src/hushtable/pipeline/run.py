@@ -18,7 +18,7 @@ from hushtable.pipeline.copies import copies
 from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.handed import at_once, blocks_of, handed_on_by
-from hushtable.pipeline.large import PART, LargeRelease, suited
+from hushtable.pipeline.large import PART, WRITING, LargeRelease, suited
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
@@ -159,6 +159,7 @@ def _released(walk: _Walk, recipe: Recipe, table: Rows, options: ReleaseOptions)
             fitted=walk.fitted,
             warnings=warnings,
             expected=leaving.rows if walk.drawn is None else walk.drawn.rows,
+            handed=leaving if walk.drawn is None else None,
         )
     else:
         made = Release(at_once(leaving), guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
@@ -244,7 +245,8 @@ class _Walk:
     def go(self) -> Rows:
         """Run every segment; the last table is what leaves."""
         table: Rows | None = None
-        announce(self.progress, {planned.name: 1.0 if isinstance(planned.step, Coder) else CORE for planned in self.course.steps})
+        stages = {planned.name: 1.0 if isinstance(planned.step, Coder) else CORE for planned in self.course.steps}
+        announce(self.progress, stages | ({WRITING: CORE} if self.large else {}))
         # How many rows there are to be is asked of the last model that draws some: what comes after it takes them as they are.
         last = len(self.course.segments) - 1
         asked = last if self.course.drawn is None else self.course.drawn

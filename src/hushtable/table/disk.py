@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hushtable.errors import InputError
@@ -75,6 +77,7 @@ def whole_folder(folder: Path, *, private: bool = False) -> Iterator[Path]:
     partial = _beside(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        remove_abandoned(folder.parent, "." + OWNER + re.escape(f".{folder.name}"))
         partial.mkdir(mode=0o700 if private else 0o777)
         yield partial
         refuse_existing(folder)
@@ -106,5 +109,37 @@ def inside_release(path: Path) -> bool:
     return any((parent / CARD).exists() for parent in path.resolve().parents)
 
 
+def owner() -> str:
+    """What the names of unfinished files and folders say of the process that works on them: its machine and its number."""
+    return f"{re.sub('[^A-Za-z0-9-]', '-', platform.node())}-{os.getpid()}"
+
+
+OWNER = r"(?P<node>[A-Za-z0-9-]*)-(?P<process>\d+)"
+"""The same, as a pattern."""
+
+
+def remove_abandoned(parent: Path, pattern: str) -> None:
+    """Remove our folders with names of this pattern, ``OWNER`` in it, whose process was killed before it could do so itself."""
+    own = owner()
+    # Others may work in the same place, and it may be theirs.
+    with suppress(FileNotFoundError, PermissionError):
+        for path in list(parent.iterdir()):
+            name = re.fullmatch(pattern, path.name)
+            if name is None or path.is_symlink() or not path.is_dir() or path.stat().st_uid != os.getuid():
+                continue
+            if own == f"{name['node']}-{os.getpid()}" and not _running(int(name["process"])):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{os.getpid()}.{path.name}")
+    return path.with_name(f".{owner()}.{path.name}")

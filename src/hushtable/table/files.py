@@ -178,6 +178,8 @@ def load_csv(connection: duckdb.DuckDBPyConnection, path: Path, layout: Layout, 
         )
         try:
             connection.execute(into(rows.replace("%s", '"')))
+        except duckdb.IOException:
+            raise InputError("the file cannot be read, or the disk is full", where=path.name) from None
         except duckdb.Error as error:
             # Between tabs a quotation mark is often just one: then each stands for itself.
             if first.delimiter != "\t" or not _loads(connection, into(rows.replace("%s", ""))):

@@ -146,8 +146,7 @@ def test_one_search_serves_all_that_ask_for_fewer_rows():
         Nearest(("sex",), 1),
         Nearest(("sex",), 5),
         Nearest(("sex",), 2, values=True),
-        Equal(("sex",)),
-        Equal(("sex",)),
+        *[Equal(("sex",))] * 2,
         Copied(("sex",)),
     ]
     plain = ht.people(20).schema

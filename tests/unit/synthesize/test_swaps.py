@@ -52,11 +52,15 @@ def test_the_residuals_that_are_kept_are_those_of_a_recount_and_every_exchange_h
 
     kept = residual()
     scale = 1 / (200 * expected + 1)
+
+    def changes() -> np.ndarray:
+        return np.stack([scale * (1 - 2 * kept), scale * (1 + 2 * kept)], axis=1)
+
+    held = changes()
     for sweep in range(5):
-        changes = np.stack([scale * (1 - 2 * kept), scale * (1 + 2 * kept)], axis=1)
-        taken = swaps._exchanged(places, rng.integers(0, 800, 200), pool.codes, pool.ends, kept, scale, changes)
-        np.testing.assert_allclose(changes, np.stack([scale * (1 - 2 * kept), scale * (1 + 2 * kept)], axis=1), atol=1e-9)
+        taken = swaps._exchanged(places, rng.integers(0, 800, 200), pool.codes, pool.ends, kept, scale, held)
         np.testing.assert_allclose(kept, residual(), atol=1e-9)
+        np.testing.assert_allclose(held, changes(), atol=1e-9)
         after = loss(pool, places, expected)
         assert after < before if taken else after == before
         assert taken or sweep

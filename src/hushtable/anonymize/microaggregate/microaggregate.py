@@ -13,6 +13,7 @@ import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.microaggregate import diverse, mdav, univariate, vmdav
+from hushtable.anonymize.microaggregate.blocks import in_blocks
 from hushtable.anonymize.microaggregate.diverse import Demand
 from hushtable.anonymize.microaggregate.space import Centre, Scale, Space, representatives
 from hushtable.anonymize.people import records, require_people
@@ -49,6 +50,7 @@ class Microaggregate(Core):
     Promises that every combination of the replaced columns is shared by at least k rows (one column at a time: every value of
     each of them), where asked for with l-diversity and t-closeness of the secrets, and re-measures all of it on the table. Where
     people hold several rows, by k persons: rows of a person that are alike are one record, and groups of fewer persons are merged.
+    More than 300,000 records are grouped in blocks of neighbours, each by itself.
     One row can change every group, so there is no differential privacy. All other columns leave as they are.
     Domingo-Ferrer and Torra 2005; Solanas and Martinez-Balleste 2006; Hansen and Mukherjee 2003; Soria-Comas et al. 2015.
     """
@@ -183,19 +185,28 @@ class Microaggregate(Core):
         }
 
     def _partition(self, space: Space, vault: Vault) -> tuple[Integers, dict[str, Any]]:
-        """The groups, and for V-MDAV the gamma they were formed with."""
+        """The groups, for V-MDAV the gamma they were formed with, and whether that was done in blocks."""
         if self.method is Method.MDAV:
-            return self._mdav(space, _part(vault, 0.0, 0.7)), {}
+            groups, blocks = self._formed(space, None, _part(vault, 0.0, 0.7))
+            return groups, _in_many(blocks)
         if self.gamma is not None:
-            return vmdav.partition(space, self.k, self.gamma, _part(vault, 0.0, 0.7)), {"gamma": self.gamma}
+            groups, blocks = self._formed(space, self.gamma, _part(vault, 0.0, 0.7))
+            return groups, {"gamma": self.gamma, **_in_many(blocks)}
         each = 0.7 / (len(GAMMAS) + 1)
-        tried = [self._mdav(space, _part(vault, 0.0, each))]
-        tried += [vmdav.partition(space, self.k, g, _part(vault, i * each, each)) for i, g in enumerate(GAMMAS, 1)]
-        best = int(np.argmin([space.errors(groups).all_within for groups in tried]))
-        return tried[best], {"gamma": GAMMAS[best - 1] if best else "none: mdav lost least"}
+        tried = [self._formed(space, gamma, _part(vault, i * each, each)) for i, gamma in enumerate((None, *GAMMAS))]
+        best = int(np.argmin([space.errors(groups).all_within for groups, _ in tried]))
+        groups, blocks = tried[best]
+        return groups, {"gamma": GAMMAS[best - 1] if best else "none: mdav lost least", **_in_many(blocks)}
 
-    def _mdav(self, space: Space, report: Callable[[float], None]) -> Integers:
-        return mdav.partition(space.numbers, space.codes, space.weights, self.k, report)
+    def _formed(self, space: Space, gamma: float | None, report: Callable[[float], None]) -> tuple[Integers, int]:
+        """The groups of MDAV, or with a gamma those of V-MDAV; and in how many blocks they were formed."""
+
+        def partition(block: Space, report: Callable[[float], None]) -> Integers:
+            if gamma is not None:
+                return vmdav.partition(block, self.k, gamma, report)
+            return mdav.partition(block.numbers, block.codes, block.weights, self.k, report)
+
+        return in_blocks(space, self.k, partition, report)
 
     def _replaced(self, space: Space, table: Table, columns: tuple[str, ...], groups: Integers) -> list[tuple[Column, Array]]:
         """The columns with what stands for each row's group."""
@@ -226,6 +237,11 @@ class Microaggregate(Core):
 def _part(vault: Vault, begun: float, part: float) -> Callable[[float], None]:
     """A progress report for a part of the work."""
     return lambda share: vault.report(begun + part * share)
+
+
+def _in_many(blocks: int) -> dict[str, Any]:
+    """What is said of several blocks; nothing of one."""
+    return {"blocks": blocks, "note": f"groups were formed in {blocks} blocks of neighbours, each by itself"} if blocks > 1 else {}
 
 
 def _sizes(sizes: Integers) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -15,7 +16,7 @@ from hushtable.synthesize.marginal.estimate import Stopping, descended
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.measurement import Measurement, combined
 from hushtable.synthesize.marginal.pool import Group, Pool, tempered
-from hushtable.synthesize.marginal.swaps import ROUGHLY, SETTLED, matched
+from hushtable.synthesize.marginal.swaps import LOOSELY, ROUGHLY, SETTLED, matched
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -83,7 +84,7 @@ class PooledModel:
             shares = pool.group_marginals(weights)
         else:
             shares = np.concatenate([np.empty(0), *(array.ravel() for array in self.expected.values())])
-        places = matched(pool, weights, shares, rows, rng, ROUGHLY if self._of_many(rows) else SETTLED)
+        places = matched(pool, weights, shares, rows, rng, self._settled(rows))
         return {name: values[places] for name, values in cells.items()}
 
     def _weighted(self, rows: int, rng: np.random.Generator, fixed: Mapping[str, int]) -> tuple[Mapping[str, Integers], Floats]:
@@ -96,6 +97,10 @@ class PooledModel:
         cells = self.graphical.draw(max((MANY if self._of_many(rows) else OVER) * rows, min(FEW, 100 * rows)), rng, fixed or None)
         count = len(next(iter(cells.values())))
         return cells, np.full(count, 1 / count)
+
+    def _settled(self, rows: int) -> float:
+        """When to stop exchanging rows: the more parts there are, the more of what one misses the others make up."""
+        return min(LOOSELY, ROUGHLY * math.sqrt(self.size / (PARTS * rows))) if self._of_many(rows) else SETTLED
 
     def _of_many(self, rows: int) -> bool:
         """Whether so many rows are one of several large parts of a table."""

@@ -20,9 +20,9 @@ FEWEST = 2
 """The fewest, however many rows and marginals there are."""
 WORK = 500_000_000
 """About so many cells are looked at in all."""
-SETTLED, ROUGHLY = 0.002, 0.04
-"""When fewer than this share of the exchanges of a sweep help, it is the last one; and in a part of a larger table, where what
-one part misses others make up."""
+SETTLED, ROUGHLY, LOOSELY = 0.002, 0.04, 0.24
+"""When fewer than this share of the exchanges of a sweep help, it is the last one; and in one of a few or of many parts of a larger
+table, where what one part misses others make up."""
 
 
 def matched(
