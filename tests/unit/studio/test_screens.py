@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import html
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -244,7 +248,7 @@ def start(client, run, **fields):
     return run(run_to_the_end(client, job))
 
 
-def test_a_release_is_made_shown_and_opened_where_it_cannot_call_the_studio(client, run, town):
+def test_a_release_is_made_shown_and_done_again_by_the_script_and_cannot_call_the_studio(client, run, town, tmp_path_factory):
     run(open_table(client))
     job = start(client, run, **{"set.microaggregate.k": "7", "seed": "1"})
     assert job.state is State.DONE, job.faults
@@ -256,6 +260,17 @@ def test_a_release_is_made_shown_and_opened_where_it_cannot_call_the_studio(clie
     card = run(client.get(address))
     assert card.headers["content-security-policy"].startswith("sandbox allow-scripts;")
     assert "k-anonymity" in card.text
+    script = run(client.get("journal.sh")).text
+    copy = tmp_path_factory.mktemp("copy") / "town"
+    shutil.copytree(town, copy)
+    (copy / "journal.sh").write_text(script)
+    hush = copy / "hush"
+    hush.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hushtable.cli "$@"\n')
+    hush.chmod(0o700)
+    path = f"{copy}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(["sh", "journal.sh", "anew"], cwd=copy, env={**os.environ, "PATH": path}, check=True, capture_output=True)
+    ours = town / "people.studio" / "runs" / "001" / "release" / "data.csv"
+    assert (copy / "anew" / "001-release" / "data.csv").read_bytes() == ours.read_bytes()
     # By its id alone, and only for as long as it lies in the workspace.
     assert run(client.get("result/release/card.html")).status == 404
     assert run(client.get("result/../project.yaml")).status in (404, 405)
