@@ -73,8 +73,7 @@ class Studio:
 
     async def close(self) -> None:
         """End the worker and the jobs, and let others open the workspace."""
-        await self.stop_reading()
-        await self._leave()
+        await self.leave()
         await self.worker.stop()
 
     def read(self, path: Path, layout: Mapping[str, Any] | None = None, *, anew: bool = False) -> None:
@@ -123,7 +122,7 @@ class Studio:
         workspace = self.workspace
         if workspace is None or workspace.table != reading.path:
             workspace = Workspace.open(reading.path)
-            await self._leave()
+            await self._close_workspace()
             self.workspace = workspace
             self.jobs = Jobs(workspace.folder, self.at_once)
             places.remember(workspace.folder)
@@ -138,7 +137,12 @@ class Studio:
             workspace.change_schema(found["schema"], "open", words.drafted(project.table), command=command)
         self.reading = None
 
-    async def _leave(self) -> None:
+    async def leave(self) -> None:
+        """End the reading and the jobs, and let others open the workspace."""
+        await self.stop_reading()
+        await self._close_workspace()
+
+    async def _close_workspace(self) -> None:
         if self.jobs is not None:
             await self.jobs.close()
         if self.workspace is not None:

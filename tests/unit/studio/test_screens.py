@@ -18,6 +18,7 @@ from hushtable.studio.studio import Studio
 from hushtable.studio.words import columns as said_of_columns
 from hushtable.studio.words import open as said_of_open
 from hushtable.studio.words import run as said_of_run
+from hushtable.studio.worker import TooLong
 from hushtable.table import io
 from tests.unit.studio.client import Client
 from tests.unit.studio.conftest import open_table
@@ -98,13 +99,13 @@ def test_a_table_is_read_from_the_list_and_a_workspace_made(client, run, town):
     assert (town / "people.studio" / "schema.yaml").exists()
     (entry,) = client.studio.workspace.journal.read()
     assert entry.command == ("hush", "schema", "people.csv", "--out", "people.schema.yaml")
-    again = Client(Studio(town))
+    again = Client(Studio(town, worker=client.studio.worker))
 
     async def second():
         await again.enter()
         await open_table(again)
         text = (await again.get("open")).text
-        await again.studio.close()
+        await again.studio.leave()
         return text
 
     # Two studios cannot have it open.
@@ -324,8 +325,13 @@ def test_events_tell_what_is_at_work_and_end_when_the_screen_locks(client, run):
 
 def test_a_question_that_takes_too_long_is_offered_as_a_job_and_its_answer_kept(client, run, monkeypatch):
     run(open_table(client))
-    monkeypatch.setattr(client.studio.worker, "limit", 1e-6)
-    page = run(client.get("columns"))
+
+    async def too_long(question, arguments, **more):
+        raise TooLong(question, arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client.studio.worker, "ask", too_long)
+        page = run(client.get("columns"))
     assert words.TOO_LONG in page.text
     form = page.form("run/answer")
     assert run(client.post(form, arguments="[]")).status == 422
@@ -334,4 +340,7 @@ def test_a_question_that_takes_too_long_is_offered_as_a_job_and_its_answer_kept(
     run(run_to_the_end(client, next(client.studio.jobs.latest())))
     page = run(client.get("run?job=" + next(client.studio.jobs.latest()).id))
     assert said_of_run.GO_ON in page.text
-    assert said_of_columns.CAPTION in run(client.get("columns")).text
+    with monkeypatch.context() as patch:
+        # The grid is not asked for again.
+        patch.setattr(client.studio.worker, "ask", too_long)
+        assert said_of_columns.CAPTION in run(client.get("columns")).text
