@@ -20,6 +20,7 @@ from hushtable.engine.spool import Spooled
 from hushtable.errors import InputError
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.files import parquet_columns
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.random_tables import tables
@@ -167,6 +168,21 @@ def test_a_table_of_a_database_is_read(tmp_path):
     assert_equal(own, on_disk(f"{tmp_path / 'a.duckdb'}::people", SCHEMA).select(SCHEMA.names[:-1]))
     with pytest.raises(InputError, match="has no table 'nobody'"):
         on_disk(f"{tmp_path / 'a.duckdb'}::nobody", SCHEMA)
+
+
+def test_the_columns_of_a_database_are_named_without_a_row_of_it(tmp_path, monkeypatch):
+    with database.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.register("frame", FRAME)
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    copied = []
+
+    def spying(connection, path):
+        copied.append(connection.execute(f"SELECT count(*) FROM read_parquet('{path}')").fetchall())
+        return parquet_columns(connection, path)
+
+    monkeypatch.setattr(source, "parquet_columns", spying)
+    assert source.column_names(Source.of(tmp_path / "a.duckdb")) == list(FRAME.columns)
+    assert copied == [[(0,)]]
 
 
 def test_a_column_may_have_the_name_of_the_numbers_of_rows(tmp_path):
