@@ -186,16 +186,16 @@ def test_the_columns_of_a_database_are_named_without_a_row_of_it(tmp_path, monke
     assert copied == [[(0,)]]
 
 
-def test_many_files_need_no_more_memory_than_few(tmp_path):
-    table = people(2000, seed=1)
-    table = table.select([name for name in table.schema.names if table.schema[name].coded]).declared()
+def test_the_words_of_many_files_are_read_together(tmp_path):
+    table = people(50, seed=1)
+    table = table.select([name for name in table.schema.names if table.schema[name].coded][:2]).declared()
     io.write(table, tmp_path / "0000.parquet")
-    for number in range(1, 300):
+    for number in range(1, 30):
         (tmp_path / f"{number:04d}.parquet").hardlink_to(tmp_path / "0000.parquet")
     rows = duckdb.read(Source.of(tmp_path), table.schema, Compute(memory=LEAST, workers=2))
-    assert rows.rows == 300 * table.rows
+    assert rows.rows == 30 * table.rows
     name = table.schema.names[0]
-    np.testing.assert_array_equal(rows.histograms([(name,)])[0], 300 * table.histograms([(name,)])[0])
+    np.testing.assert_array_equal(rows.histograms([(name,)])[0], 30 * table.histograms([(name,)])[0])
 
 
 def test_a_column_may_have_the_name_of_the_numbers_of_rows(tmp_path):
