@@ -22,7 +22,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.table.arrays import Array, Mask
 from hushtable.table.columns import CODED, FREE, Bounds, Column, Kind
 from hushtable.table.columns import Cells as Generalized
-from hushtable.table.files import ParquetColumn, parquet_rows, plain
+from hushtable.table.files import ParquetColumn, parquet_rows, plain, quoted
 from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -121,7 +121,8 @@ class _Reading:
     @cached_property
     def all(self) -> str:
         """All rows, for DuckDB."""
-        return " UNION ALL ".join(f"SELECT * FROM {parquet_rows(path)}" for path in self.rows.paths)
+        # As one list: a query of many parts, one for each file, needs memory for all of them at once.
+        return f"SELECT * FROM read_parquet([{', '.join(map(_named, self.rows.paths))}], hive_partitioning=false)"
 
     def store(self, folder: Path, progress: Progress) -> Store:
         """Decode all rows; the faults of all columns come at once, and before that nothing is handed out."""
@@ -268,6 +269,10 @@ class _Texts:
         for span in self.rows.spans:
             files[span.path] = (span.before, span.stop)
         return files
+
+
+def _named(path: Path) -> str:
+    return f"'{quoted(path)}'"
 
 
 def _rows_of(path: Path, start: int, stop: int) -> str:

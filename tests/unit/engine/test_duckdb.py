@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hushtable.data.people import people
 from hushtable.engine import decode, duckdb, source
 from hushtable.engine.compute import LEAST, Compute
 from hushtable.engine.open import about, open_rows
@@ -183,6 +184,18 @@ def test_the_columns_of_a_database_are_named_without_a_row_of_it(tmp_path, monke
     monkeypatch.setattr(source, "parquet_columns", spying)
     assert source.column_names(Source.of(tmp_path / "a.duckdb")) == list(FRAME.columns)
     assert copied == [[(0,)]]
+
+
+def test_the_words_of_many_files_are_read_together(tmp_path):
+    table = people(50, seed=1)
+    table = table.select([name for name in table.schema.names if table.schema[name].coded][:2]).declared()
+    io.write(table, tmp_path / "0000.parquet")
+    for number in range(1, 30):
+        (tmp_path / f"{number:04d}.parquet").hardlink_to(tmp_path / "0000.parquet")
+    rows = duckdb.read(Source.of(tmp_path), table.schema, Compute(memory=LEAST, workers=2))
+    assert rows.rows == 30 * table.rows
+    name = table.schema.names[0]
+    np.testing.assert_array_equal(rows.histograms([(name,)])[0], 30 * table.histograms([(name,)])[0])
 
 
 def test_a_column_may_have_the_name_of_the_numbers_of_rows(tmp_path):
