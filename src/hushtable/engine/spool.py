@@ -19,6 +19,7 @@ from hushtable.engine.store import Store, private_folder, stored
 from hushtable.engine.tuples import tuples
 from hushtable.errors import InputError, PlanError
 from hushtable.table.arrays import Array, Floats, Integers, Mask
+from hushtable.table.coins import identified, key_of
 from hushtable.table.counting import Kept
 from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples, is_additive
 from hushtable.table.schema import Schema
@@ -77,7 +78,7 @@ class Spooled:
         sizes = {name: histogram_sizes(self.schema, (name,))[0] for columns in sets for name in columns}
         for columns in sets:
             histogram_sizes(self.schema, columns)
-        return self.counts.histograms(sets, sizes, self.cells, self.compute.threads)
+        return self.counts.histograms(sets, sizes, lambda own: own.over(self.cells(own.names), self.compute.threads))
 
     def cells(self, columns: Columns) -> Iterator[Cells]:
         """A pass over what is stored of some columns."""
@@ -102,7 +103,7 @@ class Spooled:
 
     def quantiles(self, name: str, shares: Iterable[float]) -> Floats:
         """Values below which these shares of the present values lie: actual values, the lower ones."""
-        return quantiles(lambda: (batch.floats(name) for batch in self.batches(columns=(name,))), shares)
+        return quantiles(self.fold, name, shares)
 
     def batches(self, size: int = BATCH, columns: Iterable[str] | None = None) -> Iterator[Table]:
         """The rows in order, at most ``size`` at a time, all columns or some of them."""
@@ -155,7 +156,7 @@ class Spooled:
 
     def bounded(self, key: str, most: int, words: Callable[[int], NDArray[np.uint64]], seed: int | None) -> Spooled:
         """At most so many rows of each person, picked at random, and none whose person is unknown."""
-        return self.take(kept(self._holders(key), self.rows, most, words, seed, self.compute.limit // 4))
+        return self.take(kept(self._holders(key), self.rows, most, key_of(words, seed), self.compute.limit // 4))
 
     def within(self, key: str, most: int) -> int:
         """How many rows ``bounded`` leaves."""
@@ -226,8 +227,7 @@ class Spooled:
                 words, known = self.store.people(key, start, stop)
             else:
                 array = self.store.array(key, start, stop)
-                values = array + 0.0 if array.dtype.kind == "f" else array.astype(np.int64)
-                words, known = values.view(np.uint64)[:, None], ~column.is_missing(array)
+                words, known = identified(array, None), ~column.is_missing(array)
             yield (words, known) if inside is None else (words[inside], known[inside])
 
 
