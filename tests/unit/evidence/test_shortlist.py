@@ -142,14 +142,7 @@ def test_copies_of_all_rows_are_counted_as_in_memory():
 
 
 def test_one_search_serves_all_that_ask_for_fewer_rows():
-    looks = [
-        Nearest(("sex",), 1),
-        Nearest(("sex",), 5),
-        Nearest(("sex",), 2, values=True),
-        Equal(("sex",)),
-        Equal(("sex",)),
-        Copied(("sex",)),
-    ]
+    looks = [Nearest(("sex",), 1), Nearest(("sex",), 5), Nearest(("sex",), 2, values=True), Equal(("sex",)), Equal(("sex",)), Copied(("sex",))]
     plain = ht.people(20).schema
     assert merged(looks, plain) == [Nearest(("sex",), 5), Equal(("sex",)), Copied(("sex",))]
     cells = plain.with_columns(plain["sex"].generalize(()))
