@@ -15,6 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -46,6 +47,11 @@ def session(compute: Compute) -> Session:
         _OPEN[engine] = opened
         atexit.register(_stop, engine)
     return _OPEN[engine]
+
+
+def functions(frame: Any) -> Any:
+    """The functions of columns, of the kind of Spark that a frame is of."""
+    return import_module("pyspark.sql.connect.functions" if ".connect." in type(frame).__module__ else "pyspark.sql.functions")
 
 
 def versions() -> Versions:

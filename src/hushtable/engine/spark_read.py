@@ -29,7 +29,7 @@ from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Wo
 from hushtable.engine.decoders import PLAIN, as_numbers, decoder_of, listed
 from hushtable.engine.duckdb import READING, require_shape
 from hushtable.engine.source import INSIDE, SPAN, Source, Span, parquet, require_alike
-from hushtable.engine.spark import Session, session, told
+from hushtable.engine.spark import Session, functions, session, told
 from hushtable.engine.spark_feed import Feed, Files, Given, at_work, changed, numbers, only
 from hushtable.engine.spark_jobs import FAULTS, Answers, Batches, answers, unpacked
 from hushtable.engine.spark_rows import Blocks, Clustered
@@ -179,9 +179,8 @@ def _table(opened: Session, form: str, name: str, text: str) -> _Raw:
     # The name of a file system loses a stroke where it is taken for a path.
     name = re.sub(r"^(\w+):/(?!/)", r"\1://", name)
     with told(text):
-        from pyspark.sql import functions as sql
-
         table = opened.read.table(name) if form == "table" else opened.read.format(form).load(name)
+        sql = functions(table)
         own = [(column.name, column.dataType.simpleString()) for column in table.schema.fields]
         picks = [
             (column if kind in PLAIN_TYPES else column.cast("timestamp_ntz" if kind == "timestamp" else "string")).alias(
@@ -314,8 +313,7 @@ class _Reading:
         if not asked:
             return {}
         with told(self.where):
-            from pyspark.sql import functions as sql
-
+            sql = functions(self.raw.frame)
             parts = self.raw.frame.mapInArrow(Listing(self.raw.feed, asked), "place int, word string, held bigint")
             summed = parts.groupBy("place", "word").agg(sql.sum("held").alias("held")).persist()
             try:

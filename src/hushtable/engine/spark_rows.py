@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hushtable.display import meant
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
-from hushtable.engine.spark import told
+from hushtable.engine.spark import functions, told
 from hushtable.engine.spark_feed import Feed, changed
 from hushtable.engine.spark_jobs import ANSWER, answers, checked, in_order, summed, task
 from hushtable.engine.spark_work import (
@@ -153,8 +153,7 @@ class Clustered:
         words = [f"k{number}" for number in range(width(schema))]
         work = Tallying(self._stored(tuple(schema.names)), len(words), limit)
         with told(self.blocks.where):
-            from pyspark.sql import functions as sql
-
+            sql = functions(self.blocks.frame)
             parts = self.blocks.part(schema.names).mapInArrow(work, ", ".join(f"{name} bigint" for name in ("tuples", *words)))
             found = parts.groupBy(*words).agg(sql.sum("tuples").alias("tuples"), sql.min("tuples").alias("least")).limit(limit + 1)
             told_of = found.toArrow()
@@ -239,9 +238,7 @@ class Clustered:
         """How many rows ``bounded`` leaves."""
         rows, _ = self._holders(key)
         with told(self.blocks.where):
-            from pyspark.sql import functions as sql
-
-            held = rows.groupBy("one", "two").count()
+            held, sql = rows.groupBy("one", "two").count(), functions(rows)
             (found,) = held.agg(sql.sum(sql.least(sql.col("count"), sql.lit(most))).alias("rows")).collect()
         return int(found.rows or 0)
 
