@@ -29,6 +29,8 @@ Versions = tuple[str, str]
 PROBES = 16
 """Tasks that ask workers what they are; every later task asks again."""
 JAVA = "openjdk-17-jre-headless"
+LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""Java of this machine has little to do beside its Python: it spends more on compiling itself than it saves."""
 _OPEN: dict[str, Session] = {}
 
 
@@ -139,6 +141,7 @@ def _started(compute: Compute) -> Session:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         builder = builder.config("spark.local.dir", folder).config("spark.sql.shuffle.partitions", "4")
         builder = builder.config("spark.driver.memory", f"{max(compute.limit // 4 >> 20, 512)}m")
+        builder = builder.config("spark.driver.extraJavaOptions", LEAN).config("spark.sql.codegen.wholeStage", "false")
     if alone or re.match(r"spark://(localhost|127\.)", engine):
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     return builder.getOrCreate()

@@ -200,10 +200,12 @@ class Clustered:
 
     def encoded(self, code: Code) -> Clustered:
         """The rows as a code writes them: by the workers, block by block, once somebody asks for them."""
-        schema = code.apply(Table.empty(self.schema)).schema
+        # No code reads free text or keys, which are no cells: they stay behind.
+        read = self.schema.select(stored(self.schema))
+        schema = code.apply(Table.empty(read)).schema
 
         def write() -> Blocks:
-            names = tuple(stored(self.schema))
+            names = tuple(read.names)
             blocks, own = self.blocks, self._stored(names)
             with told(blocks.where):
                 types = block_types(len(stored(schema)))
@@ -215,8 +217,6 @@ class Clustered:
                 raise changed(blocks.where)
             return written
 
-        if free := [name for name in self.schema.names if name not in stored(self.schema)]:
-            raise PlanError(f"column {', '.join(free)}: free text and keys are encoded with --engine memory or duckdb")
         return Clustered(schema, cache(write), self.compute, known=self.rows)
 
     def bounded(self, key: str, most: int, words: Callable[[int], NDArray[np.uint64]], seed: int | None) -> Clustered:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.engine import draft as drafting
-from hushtable.engine import duckdb as engine
 from hushtable.engine.compute import Compute
 from hushtable.engine.draft import draft
 from hushtable.errors import InputError
