@@ -249,7 +249,7 @@ class Decoding:
                 broken = True
             if broken:
                 cells[name] = np.empty(0)
-        whole = all(len(cells[name]) == chunk.rows for name in self.decoders)
+        whole = not faults and all(len(cells[name]) == chunk.rows for name in self.kept)
         note = json.dumps({"faults": faults, "unread": unread}).encode()
         for start in range(0, chunk.rows, BLOCK):
             stop = min(start + BLOCK, chunk.rows)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
+from hushtable.engine import decoders
 from hushtable.engine import draft as drafting
 from hushtable.engine.compute import Compute
 from hushtable.engine.draft import draft
