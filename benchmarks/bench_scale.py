@@ -134,9 +134,9 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
     for rows in options.rows:
         data, _ = large.write(rows, options.data, table)
         for name in options.only:
-            if name == "spark-groups":
-                data, _ = large.write(min(rows, LEAST), options.data, table)
-            command = _command(name, data, schema_file, folder / "out", options.memory, rows)
+            few = min(rows, LEAST) if name == "spark-groups" else rows
+            own = data if few == rows else large.write(few, options.data, table)[0]
+            command = _command(name, own, schema_file, folder / "out", options.memory, rows)
             used = (on_spark if name in ON_SPARK else cost)(command, folder)
             rmtree(folder / "out", ignore_errors=True)
             ratio = ""

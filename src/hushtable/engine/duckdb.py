@@ -235,6 +235,7 @@ class _Texts:
 
 
 def rows_between(path: Path, start: int, stop: int) -> str:
+    """Rows of a Parquet file, for DuckDB."""
     return f"{parquet_rows(path, ROW_NUMBER)} WHERE file_row_number BETWEEN {start} AND {stop - 1}"
 
 

@@ -1,7 +1,7 @@
 """Spark: a session for the name of an engine, and whether its workers can work for us.
 
-Nothing of Spark is imported before an engine on Spark is named. Only the data frame interface is used, which is all that Spark Connect
-has. Messages of Spark may quote values; ours name the kind of what happened, and nothing else.
+Nothing of Spark is imported before an engine on Spark is named. Only the data frame interface is used, which is all that Spark
+Connect has. Messages of Spark may quote values; ours name the kind of what happened, and nothing else.
 """
 
 from __future__ import annotations

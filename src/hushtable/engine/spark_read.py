@@ -1,8 +1,8 @@
 """Rows that Spark's workers read, under a schema: decoded once, into blocks that the cluster keeps.
 
-What is read: a file, a folder or a pattern of Parquet or text files that every worker sees by the same name, which DuckDB reads there;
-or what Spark itself reads, named ``table::NAME`` or ``FORMAT::PATH`` (``delta::/data/visits``, ``orc::…``). Either is decoded as on one
-machine: the words of a column are listed first, and what each means is said here, once.
+What is read: a file, a folder or a pattern of Parquet or text files that every worker sees by the same name, which DuckDB reads
+there; or what Spark itself reads, named ``table::NAME`` or ``FORMAT::PATH`` (``delta::/data/visits``, ``orc::…``). Either is decoded
+as on one machine: the words of a column are listed first, and what each means is said here, once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hushtable.engine.compute import Compute
 from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Words
 from hushtable.engine.decoders import PLAIN, as_numbers, decoder_of, listed
 from hushtable.engine.duckdb import READING, require_shape
-from hushtable.engine.source import INSIDE, SPAN, Source, Span, parquet, require_alike
+from hushtable.engine.source import DATABASES, INSIDE, SPAN, Source, Span, parquet, require_alike
 from hushtable.engine.spark import Session, functions, session, told
 from hushtable.engine.spark_feed import Feed, Files, Given, at_work, changed, numbers, only
 from hushtable.engine.spark_jobs import FAULTS, Answers, Batches, answers, unpacked
@@ -43,7 +43,7 @@ from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
 
 TASKS = 512
-"""Parts that a pass has at most, each read by one worker; on one machine four for each worker, since every one takes Spark 80 ms."""
+"""Parts that a pass has at most, each read by one worker; on one machine four for each worker, as every one costs Spark 80 ms."""
 PLAIN_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "string", "boolean", "date", "timestamp_ntz")
 """Types of Spark that come as they are; all others as what Spark writes for them."""
 
@@ -63,11 +63,8 @@ def read(
     progress(READING, 0.0)
     text = str(given)
     form, between, name = text.partition(INSIDE)
-    raw = (
-        _table(opened, form, name, text)
-        if between and not re.search(r"\.(duckdb|ddb|db)$", form)
-        else _files(opened, text, layout, _tasks(compute.engine))
-    )
+    by_spark = between and not form.lower().endswith(DATABASES)
+    raw = _table(opened, form, name, text) if by_spark else _files(opened, text, layout, _tasks(compute.engine))
     if isinstance(raw.feed, Given):
         layout.require_none(text)
     require_shape([column.name for column in raw.columns], raw.rows, schema, text, least)

@@ -1,4 +1,4 @@
-"""Rows that a cluster keeps, as blocks of packed cells, and that answer what is asked of rows: sums and tuples come back, rows stay.
+"""Rows that a cluster keeps as blocks of packed cells, and that answer what is asked of rows: sums and tuples come back, rows stay.
 
 A block that is lost with its worker is decoded again from the source. Every pass counts the rows that it saw: where the source is
 another one by then, the run stops.
@@ -169,7 +169,7 @@ class Clustered:
         return quantiles(self.fold, name, shares)
 
     def batches(self, size: int = BATCH, columns: Iterable[str] | None = None) -> Iterator[Table]:
-        """The rows in order, at most ``size`` at a time, all columns or some of them: a block after the other comes to the driver."""
+        """The rows in order, at most ``size`` at a time, all columns or some: one block after the other comes to the driver."""
         schema = self.schema if columns is None else self.schema.select(columns)
         own = tuple(stored(schema))
         free = tuple(name for name in schema.names if name not in own)

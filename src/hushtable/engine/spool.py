@@ -248,5 +248,6 @@ def risen(rows: NDArray[np.integer] | Mask | slice, stored: int, chosen: NDArray
 
 
 def require_stored(schema: Schema) -> None:
+    """PlanError where a column is free text or a key."""
     if free := [name for name in schema.names if name not in stored(schema)]:
         raise PlanError(f"column {', '.join(free)}: free text and keys are compared in memory only: --engine memory")

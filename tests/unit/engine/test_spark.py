@@ -145,7 +145,9 @@ def test_the_release_is_that_of_memory(visits, name):
     epsilon = 1.0 if any(step.spends for step in recipe.steps) else None
     unit = Unit(relation=recipe.relation)
     own, found = (
-        release_rows(part, recipe, epsilon=epsilon, delta=epsilon and 1e-6, seed=3, entropy=Entropy.seeded(5), unit=unit, unproven=True)
+        release_rows(
+            part, recipe, epsilon=epsilon, delta=epsilon and 1e-6, seed=3, entropy=Entropy.seeded(5), unit=unit, unproven=True
+        )
         for part in (table, rows)
     )
     assert own.result == found.result
@@ -177,7 +179,7 @@ def test_faults_are_those_of_disk(tmp_path):
     assert told[0] == told[1]
     assert len(told[0]) == 4
     (folder / "part-1.csv").write_text("age,town\n1,north,secret\n", encoding="utf-8")
-    with pytest.raises(InputError, match="part-1.csv: line 2: expected 2 values") as caught:
+    with pytest.raises(InputError, match=r"part-1\.csv: line 2: expected 2 values") as caught:
         open_rows(folder, schema, compute=SPARK)
     assert "secret" not in str(caught.value)
 

@@ -22,14 +22,23 @@ from tests.persons import held
 from tests.unit.engine.test_spark import in_files, needs_java
 
 pytestmark = [pytest.mark.nightly, needs_java]
-HOME = Path(next(iter((find_spec("pyspark") or pytest.skip("no Spark", allow_module_level=True)).submodule_search_locations or [""])))
+HOME = Path(
+    next(iter((find_spec("pyspark") or pytest.skip("no Spark", allow_module_level=True)).submodule_search_locations or [""]))
+)
 ENVIRONMENT = os.environ | {
     "SPARK_HOME": str(HOME),
     "SPARK_LOCAL_IP": "127.0.0.1",
     "PYSPARK_PYTHON": sys.executable,
     "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
 }
-LOOPBACK = ("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1", "--conf", "spark.ui.enabled=false")
+LOOPBACK = (
+    "--conf",
+    "spark.driver.host=127.0.0.1",
+    "--conf",
+    "spark.driver.bindAddress=127.0.0.1",
+    "--conf",
+    "spark.ui.enabled=false",
+)
 ASKED = """
 import sys
 from hushtable.engine.compute import Compute
@@ -139,7 +148,9 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen]]]:
             own = free_port()
             where = ("--host", "127.0.0.1", "--port", own, "--webui-port", free_port(), "--work-dir", folder / f"worker-{number}")
             worker = "org.apache.spark.deploy.worker.Worker"
-            workers.append(stack.enter_context(running(worker, "--cores", 1, "--memory", "1g", *where, f"spark://127.0.0.1:{port}")))
+            workers.append(
+                stack.enter_context(running(worker, "--cores", 1, "--memory", "1g", *where, f"spark://127.0.0.1:{port}"))
+            )
             await_port(own)
         yield f"spark://127.0.0.1:{port}", workers
 
