@@ -56,6 +56,7 @@ builder = SparkSession.builder.master(sys.argv[1]).config("spark.ui.enabled", "f
 builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.driver.bindAddress", "127.0.0.1")
 spark = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
 rows = spark.read.parquet(sys.argv[2]).selectExpr(*sys.argv[4:])
+rows = rows.toDF(*(f"c{number}" for number in range(len(rows.columns))))
 rows.limit(10).collect()
 start, _ = used()
 for one, two in combinations(rows.columns, 2):
@@ -174,7 +175,7 @@ def _command(name: str, data: Path, schema_file: Path, out: Path, memory: str, r
     if name in ("pairs", "spark"):
         return [sys.executable, "-c", PAIRS, data, schema_file, "duckdb" if name == "pairs" else SPARK]
     if name == "spark-groups":
-        picks = [f"{pick} AS c{number}" for number, pick in enumerate(binned(large.Schema.load(schema_file), "`"))]
+        picks = binned(large.Schema.load(schema_file), "`")
         return [sys.executable, "-c", GROUPS, SPARK, data, str(max(rows / LEAST, 1)), *picks]
     if name == "sets":
         return [sys.executable, "-c", SETS, grouping_sets(data, large.Schema.load(schema_file))]

@@ -1,8 +1,8 @@
 """Rows that Spark's workers read, under a schema: decoded once, into blocks that the cluster keeps.
 
 What is read: a file, a folder or a pattern of Parquet or text files that every worker sees by the same name, which DuckDB reads
-there; or what Spark itself reads, named ``table::NAME`` or ``FORMAT::PATH`` (``delta::/data/visits``, ``orc::…``). Either is decoded
-as on one machine: the words of a column are listed first, and what each means is said here, once.
+there; or what Spark itself reads, named ``table::NAME`` or ``FORMAT::PATH`` (``delta::/data/visits``). Either is decoded as on one
+machine: the words of a column are listed first, and what each means is said here, once.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ class Listing:
                     found = chunk.connection.execute(
                         f"SELECT {text_of(own)} AS w, count(*)::BIGINT AS n FROM {chunk.relation} GROUP BY ALL"
                     ).fetchnumpy()
-                    yield _listed(number, plain(found["w"]).tolist(), found["n"])
+                    yield _listed(number, plain(found["w"]).tolist(), np.asarray(found["n"]).tolist())
         except InputError as error:
             yield _listed(FAULTS, [packed(error.faults).decode()], [1])
         for _ in batches:

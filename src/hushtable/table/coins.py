@@ -1,6 +1,6 @@
 """Coins that go with a person and the number of a row among its own: the same wherever the rows are, and whoever else is there.
 
-A key is drawn; each coin is a keyed hash of a person and a number: SipHash-2-4 (Aumasson and Bernstein 2012), which is pseudorandom.
+A key is drawn; each coin is a keyed hash of a person and a number: SipHash-2-4 (Aumasson and Bernstein 2012), pseudorandom.
 """
 
 from __future__ import annotations
