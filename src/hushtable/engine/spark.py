@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from typing import Any
 
 from hushtable import __version__
 from hushtable.engine.compute import Compute
+from hushtable.engine.store import private_folder
 from hushtable.errors import InputError, MissingExtra, PlanError
 
 Session = Any
@@ -93,7 +93,7 @@ def _reason(kind: str, message: str) -> str:
     if other := re.search(r"ModuleNotFoundError: No module named '(\w+)", message):
         return f"its workers do not have the package {other[1]}: install hushtable and pyarrow beside the Python of each worker"
     raised = re.findall(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception|Killed|Interrupt))\b", message, re.MULTILINE)
-    return f"Spark stopped the work ({raised[-1] if raised else kind}); its own log says more, and may quote values"
+    return f"Spark stopped the work ({raised[-1] if raised else kind}); what it says of it may quote values, and is not shown"
 
 
 def _require_libraries(engine: str) -> None:
@@ -137,11 +137,15 @@ def _started(compute: Compute) -> Session:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         # What does not fit is as private as the rows.
-        folder = tempfile.mkdtemp(prefix="hush-spark-", dir=compute.work)
+        folder = private_folder(compute.work)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        builder = builder.config("spark.local.dir", folder).config("spark.sql.shuffle.partitions", "4")
+        quiet = folder / "log4j2.properties"
+        quiet.write_text("status = off\nrootLogger.level = off\n", encoding="utf-8")
+        builder = builder.config("spark.local.dir", str(folder)).config("spark.sql.shuffle.partitions", "4")
         builder = builder.config("spark.driver.memory", f"{max(compute.limit // 4 >> 20, 512)}m")
-        builder = builder.config("spark.driver.extraJavaOptions", LEAN).config("spark.sql.codegen.wholeStage", "false")
+        builder = builder.config("spark.driver.extraJavaOptions", f"{LEAN} -Dlog4j2.configurationFile={quiet.as_uri()}").config(
+            "spark.sql.codegen.wholeStage", "false"
+        )
     if alone or re.match(r"spark://(localhost|127\.)", engine):
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     return builder.getOrCreate()
