@@ -257,8 +257,10 @@ class Clustered:
 
     @property
     def _any(self) -> Columns:
-        """A column that is stored, where there is one."""
-        return tuple(stored(self.schema)[:1] or stored(self.blocks.schema)[:1])
+        """A column that is stored."""
+        if found := stored(self.schema) or stored(self.blocks.schema):
+            return (found[0],)
+        raise PlanError("a table of free text and keys alone is read with --engine memory or duckdb")
 
     @cached_property
     def _inside(self) -> Chosen:

@@ -192,18 +192,17 @@ def test_spark_connect_gives_the_answers_of_memory(visits):
 
 
 def test_a_worker_that_is_killed_in_the_midst_of_a_pass_changes_no_integer(visits, tmp_path):
-    with cluster(tmp_path) as (engine, workers):
-        process = asked(SLOW, engine, visits[0], visits[2])
+    answers, times = list[str](), list[float]()
+    with cluster(tmp_path) as (engine, workers), asked(SLOW, engine, visits[0], visits[2]) as process:
         assert process.stdout is not None
-        answers = list[str]()
-        times = list[float]()
         for number in range(2):
-            assert process.stdout.readline().strip() == "pass", process.stderr and process.stderr.read()[-2000:]
+            assert process.stdout.readline().strip() == "pass", process.communicate()[1][-2000:]
             if number == 1:
                 time.sleep(3)
                 kill(workers[0])
             answers.append(process.stdout.readline())
             times.append(float(process.stdout.readline()))
-        assert process.wait(60) == 0
-        assert answers[0] == answers[1]
-        assert times[1] < 3 * times[0] + 10
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert answers[0] == answers[1]
+    assert times[1] < 3 * times[0] + 10
