@@ -239,11 +239,13 @@ def risen(rows: NDArray[np.integer] | Mask | slice, stored: int, chosen: NDArray
     """Which of so many stored rows are those, by mask or by rising positions, of the ones that are chosen; a bit for each."""
     if isinstance(rows, np.ndarray) and rows.dtype != np.bool_ and (np.diff(rows) <= 0).any():
         raise PlanError("rows out of memory stay in their order, each at most once: --engine memory puts them in another")
-    inside = np.ones(stored, np.bool_) if chosen is None else np.unpackbits(chosen, count=stored).view(np.bool_)
-    own = np.flatnonzero(inside)
-    mask = np.zeros(len(own), np.bool_)
-    mask[rows] = True
-    inside[own[~mask]] = False
+    inside = np.zeros(stored if chosen is None else int(np.bitwise_count(chosen).sum()), np.bool_)
+    inside[rows] = True
+    if chosen is not None:
+        # A byte for each row, and no number of any.
+        own, mine = np.unpackbits(chosen, count=stored).view(np.bool_), inside
+        inside = np.zeros(stored, np.bool_)
+        inside[own] = mine
     return np.packbits(inside)
 
 
