@@ -19,25 +19,24 @@ from hushtable.table.columns import CODED, Column, Facet, Kind, Levels
 from hushtable.table.hierarchy import FileTree, lint, read_file
 
 
-def build(opened: Opened, *, watch: Watcher, column: str, way: str, given: Any, path: str) -> dict[str, Any]:
-    """The hierarchy that a builder makes, or the file of somebody; ``path`` is what its file will be called."""
+def build(
+    opened: Opened, *, watch: Watcher, column: str, way: str, given: Any, path: str, fill: bool = False, all_values: bool = False
+) -> dict[str, Any]:
+    """The hierarchy that a builder makes, or the file of somebody; ``path`` is what its file will be called.
+
+    Values that a file has no line for are a fault that names them, or with ``fill`` groups of their own.
+    """
     if way == "derived":
         own = opened.table.schema[column]
         return _changed(opened, replace(own, hierarchy=None, drafted=own.drafted - {Facet.HIERARCHY}))
     if way == "file":
-        source = Path(given)
-        tree = replace(read_file(source.name, source.parent), path=path)
-        found = preview(opened.table, column, tree)
-        if len(found.orphans) and all(group.people == 0 for level in found.levels[1:-1] for group in level):
-            raise InputError(said.NOT_OF_THIS, where="file")
-        return _changed(opened, found.column, tree, len(found.orphans))
+        return _of_file(opened, column, Path(given), path, fill, all_values)
     found = hierarchy(opened.table, column, {way: given})
     own, made = found.column, found.column.hierarchy
     if isinstance(made, FileTree):
         made = replace(made, path=path)
-        own = replace(own, hierarchy=made)
-        return _changed(opened, own, made, len(found.orphans))
-    return _changed(opened, own, None, len(found.orphans))
+        return _changed(opened, replace(own, hierarchy=made), made)
+    return _changed(opened, own)
 
 
 def members(opened: Opened, *, watch: Watcher, column: str, level: int, page: int = 0, all_values: bool = False) -> dict[str, Any]:
@@ -51,20 +50,19 @@ def members(opened: Opened, *, watch: Watcher, column: str, level: int, page: in
     found = preview_of(opened, column)
     seen = Seen(own, found, all_values)
     people = {group.label: group.people for group in found.levels[level - 1]} if level - 1 < len(found.levels) else {}
-    parents = _parents(own, rows, level)
+    parents = _parents(rows, level)
     below = list(parents)
     return {
         "items": [
             {
                 "place": place, "label": None if seen.hides(item) else item, "people": people.get(item),
-                "group": None if parents[item] is None or seen.hides(str(parents[item])) else parents[item],
-                "orphan": parents[item] is None,
+                "group": None if seen.hides(parents[item]) else parents[item],
             }
             for place, item in list(enumerate(below))[page * PAGE : (page + 1) * PAGE]
         ],
         "groups": [
             {"place": place, "label": group, "size": sum(parent == group for parent in parents.values())}
-            for place, group in enumerate(_groups(parents)) if not seen.hides(group)
+            for place, group in enumerate(dict.fromkeys(parents.values())) if not seen.hides(group)
         ],
         "levels": height, "level": level, "page": page, "pages": max(1, -(-len(below) // PAGE)), "of": len(below),
     }  # fmt: skip
@@ -78,8 +76,8 @@ def move(
     rows = climbing(own)
     if not 1 <= level <= len(next(iter(rows.values()), [])) + 1:
         raise InputError(said.CHANGED_MEANWHILE, where="level")
-    parents = _parents(own, rows, level)
-    below, groups = list(parents), _groups(parents)
+    parents = _parents(rows, level)
+    below, groups = list(parents), list(dict.fromkeys(parents.values()))
     if any(not 0 <= item < len(below) for item in items) or (to is not None and not 0 <= to < len(groups)):
         raise InputError(said.CHANGED_MEANWHILE, where="item")
     label = label if to is None else groups[to]
@@ -94,7 +92,6 @@ def move(
         above[level:] for value, above in rows.items() if above[level - 1] == label and _below(value, above, level) not in moved
     ]
     old = {tuple(above[level:]) for value, above in rows.items() if _below(value, above, level) in moved}
-    rows |= {value: [value] * height for value in moved if level == 1 and value not in rows}
     up = stay[0] if stay else list(old.pop()) if len(old) == 1 else [label] * (height - level)
     rows = {
         value: [*above[: level - 1], label, *up] if _below(value, above, level) in moved else above for value, above in rows.items()
@@ -127,16 +124,34 @@ def reorder(opened: Opened, *, watch: Watcher, column: str, place: int, up: bool
 
 
 def _by_hand(opened: Opened, column: Column, rows: Mapping[str, Sequence[str]], path: str) -> dict[str, Any]:
-    tree = FileTree(path, tuple((value, *rows[value], ANY_TEXT) for value in column.levels if value in rows))
+    tree = FileTree(path, tuple((value, *rows[value], ANY_TEXT) for value in column.levels))
     if faults := lint(tree.rows, said.GROUPS):
         raise InputError([Fault("label", fault.reason) for fault in faults])
-    found = preview(opened.table, column.name, tree)
-    return _changed(opened, found.column, tree, len(found.orphans))
+    return _changed(opened, preview(opened.table, column.name, tree).column, tree)
 
 
-def _changed(opened: Opened, column: Column, tree: FileTree | None = None, orphans: int = 0) -> dict[str, Any]:
+def _of_file(opened: Opened, name: str, source: Path, path: str, fill: bool, all_values: bool) -> dict[str, Any]:
+    tree = replace(read_file(source.name, source.parent), path=path)
+    found = preview(opened.table, name, tree)
+    if found.orphans:
+        if all(group.people == 0 for level in found.levels[1:-1] for group in level):
+            raise InputError(said.NOT_OF_THIS, where="file")
+        if not fill:
+            seen = Seen(found.column, found, all_values)
+            shown = [value for value in found.orphans if not seen.hides(value)]
+            raise InputError(said.orphans(len(found.orphans), shown), where="file")
+        own = tuple((value, *[value] * (tree.height - 1), ANY_TEXT) for value in found.orphans)
+        # The last level has one label, whatever the file calls it.
+        tree = replace(tree, rows=(*((*row[:-1], ANY_TEXT) for row in tree.rows), *own))
+        if faults := lint(tree.rows, said.FILE):
+            raise InputError([Fault("file", fault.reason) for fault in faults])
+        found = preview(opened.table, name, tree)
+    return _changed(opened, found.column, tree)
+
+
+def _changed(opened: Opened, column: Column, tree: FileTree | None = None) -> dict[str, Any]:
     schema = opened.table.schema.with_columns(column)
-    return {"schema": schema.dump(), "tree": None if tree is None else _text(tree), "orphans": orphans}
+    return {"schema": schema.dump(), "tree": None if tree is None else _text(tree)}
 
 
 def _text(tree: FileTree) -> str:
@@ -149,21 +164,13 @@ def _text(tree: FileTree) -> str:
         return path.read_text(encoding="utf-8")
 
 
-def _parents(column: Column, rows: Mapping[str, Sequence[str]], level: int) -> dict[str, str | None]:
-    """What lies below a level, in order, with its group there; None for a value that has none."""
-    found: dict[str, str | None] = {}
-    for value in column.levels:
-        above = rows.get(value)
-        if above is None:
-            found.update({value: None} if level == 1 else {})
-        else:
-            item = _below(value, above, level)
-            found.setdefault(item, above[level - 1] if level <= len(above) else item)
+def _parents(rows: Mapping[str, Sequence[str]], level: int) -> dict[str, str]:
+    """What lies below a level, in order, with its group there; on a level that is new everything is a group by itself."""
+    found: dict[str, str] = {}
+    for value, above in rows.items():
+        item = _below(value, above, level)
+        found.setdefault(item, above[level - 1] if level <= len(above) else item)
     return found
-
-
-def _groups(parents: Mapping[str, str | None]) -> list[str]:
-    return list(dict.fromkeys(parent for parent in parents.values() if parent is not None))
 
 
 def _below(value: str, above: Sequence[str], level: int) -> str:

@@ -51,7 +51,6 @@ def ladder(opened: Opened, *, watch: Watcher, column: str, page: int = 0, all_va
         "page": page, "pages": max(1, -(-len(shown) // PAGE)),
         "hidden": len(found.levels[0]) - len(shown), "unlisted": found.sizes[0] - len(found.levels[0]),
         "missing": found.missing,
-        "orphans": [orphan for orphan in found.orphans if not seen.hides(orphan)][:GROUPS], "orphaned": len(found.orphans),
         "levels": [
             {
                 "size": size,
@@ -100,9 +99,10 @@ def preview_of(opened: Opened, column: str) -> Preview:
 
 
 def climbing(column: Column) -> dict[str, list[str]]:
-    """For each value of a list of values its groups from level 1 up, without ``*``; values without a parent are not there."""
+    """For each value of a list of values its groups from level 1 up, without ``*``."""
     if isinstance(tree := column.hierarchy, FileTree):
-        return {row[0]: list(row[1:-1]) for row in tree.rows if row[0] in set(column.levels)}
+        above_of = {row[0]: list(row[1:-1]) for row in tree.rows}
+        return {value: above_of[value] for value in column.levels}
     above = build(column)[:-1]
     return {value: [_cell(level, code) for level in above] for code, value in enumerate(column.levels)}
 
@@ -132,7 +132,7 @@ def _suggestions(column: Column) -> dict[str, Any]:
 def _leaves(opened: Opened, column: Column, found: Preview) -> list[dict[str, int] | None]:
     """For each level the classes that it makes of this column alone, and the people who are alone in one."""
     nothing: list[dict[str, int] | None] = [None] * len(found.levels)
-    if found.orphans or opened.live.rows < 2:
+    if opened.live.rows < 2:
         return nothing
     key = f"leaves of {column.name}"
     if key not in opened.kept:

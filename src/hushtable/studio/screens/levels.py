@@ -10,7 +10,7 @@ from hushtable.errors import InputError
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.studio import commands
 from hushtable.studio.forms import Form
-from hushtable.studio.parts import button, field, form, later, post_button, select
+from hushtable.studio.parts import button, field, form, later, post_button, select, tick
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import levels as said
 from hushtable.table.disk import whole_file
@@ -25,7 +25,11 @@ HIERARCHIES = (".csv", ".txt", ".tsv")
 
 async def show(view: View) -> Shown:
     """The ladder of one column, and what builds another."""
-    columns = await view.ask("ladders")
+    try:
+        columns = await view.ask("ladders")
+    except InputError as error:
+        # A change by hand may have made a schema that the rows do not fit: it can be undone.
+        return Shown(_history(view, {"number": ""}), faults=error.faults)
     if not columns:
         return Shown(element("p", said.NONE, " ", element("a", said.TO_COLUMNS, href=view.to("columns")), class_="lead"))
     column = _column(view, columns)
@@ -38,17 +42,13 @@ async def show(view: View) -> Shown:
     elif "beside" in view.query:
         ladder = _ladder(found, await view.ask("beside", column=column["name"], levels=_looked_at(view)), _looked_at(view))
     else:
-        ladder = later(
-            view, "ladder", _ladder(found, None, {}), column=column["number"]
-        ) if not found["orphaned"] else _ladder(found, None, {})  # fmt: skip
+        ladder = later(view, "ladder", _ladder(found, None, {}), column=column["number"])
+    headline = None if found["wrong"] else said.headline(column["name"], len(found["levels"]) - 1, found["origin"])
     content = join(
         element("p", said.WHAT, class_="soft"),
         _columns(view, columns, column),
-        _history(view, column),
-        element("p", said.headline(column["name"], len(found.get("levels", [None])) - 1, found["origin"]), class_="lead")
-        if not found["wrong"] else None,
+        element("div", element("p", headline, class_="lead"), _history(view, column), class_="alert"),
         element("p", said.spec(found["spec"]), class_="soft") if found["spec"] else None,
-        element("p", said.orphans(found["orphaned"], found["orphans"]), class_="caution") if found.get("orphaned") else None,
         element(
             "div",
             _values(view, column, found, whole) if not found["wrong"] else None,
@@ -58,7 +58,8 @@ async def show(view: View) -> Shown:
         await _builders(view, column, found),
         await _by_hand(view, column, whole) if found["builder"] == "groups" and not found["wrong"] else None,
         _order(view, column, found) if found.get("ordered") else None,
-    )  # fmt: skip
+        element("p", element("a", said.EXPLORE, href=view.to("explorer"), class_="main")),
+    )
     return Shown(content, commands.hierarchy(view.workspace, column["name"], found["spec"]))
 
 
@@ -106,7 +107,7 @@ def _history(view: View, column: Mapping[str, Any]) -> Html:
         post_button(view, "undo", said.UNDO, region="content", column=number) if workspace.can_undo else None,
         post_button(view, "redo", said.REDO, region="content", column=number) if workspace.can_redo else None,
     ]
-    return element("div", element("a", said.EXPLORE, href=view.to("explorer"), class_="main"), steps, class_="buttons")
+    return element("div", steps, class_="buttons")
 
 
 def _values(view: View, column: Mapping[str, Any], found: Mapping[str, Any], whole: bool) -> Html:
@@ -263,7 +264,11 @@ def _file(view: View, column: Mapping[str, Any], builder: Any) -> Html:
         links.insert(0, element("a", said.UP, href=view.to(NAME, column=column["number"], folder=up)))
     pick: Child = element("p", said.NO_FILES, class_="soft")
     if tables:
-        pick = join(select(view, "file", said.FILE, tables, hint=said.FILE_HINT), button(said.USE_FILE))
+        pick = join(
+            select(view, "file", said.FILE, tables, hint=said.FILE_HINT),
+            tick(view, "fill", said.FILL) if view.fault("file") else None,
+            button(said.USE_FILE),
+        )
     inner = builder("file", pick, element("p", [join(link, " ") for link in links]) if links else None)
     return element("details", element("summary", said.FILE), inner, open="folder" in view.query or bool(view.fault("file")))
 
@@ -327,7 +332,7 @@ async def _by_hand(view: View, column: Mapping[str, Any], whole: bool) -> Html |
 
 def _member(item: Mapping[str, Any]) -> Html:
     label = said.HIDDEN_VALUE if item["label"] is None else item["label"]
-    group = said.NO_GROUP if item["orphan"] else said.HIDDEN_VALUE if item["group"] is None else item["group"]
+    group = said.HIDDEN_VALUE if item["group"] is None else item["group"]
     people = said.people(item["people"])
     box = element(
         "input",
@@ -342,7 +347,7 @@ def _member(item: Mapping[str, Any]) -> Html:
         element("td", box),
         element("td", element("label", label, for_=f"item-{item['place']}"), class_="soft" if item["label"] is None else None),
         element("td", people, class_="num"),
-        element("td", group, class_="soft" if item["orphan"] else None),
+        element("td", group),
         data_drag=True,
     )
 
@@ -407,7 +412,15 @@ async def build(view: View, form: Form) -> str:
     where = {"intervals": "widths", "prefix": "lengths", "dates": "unit", "frequency": "least", "file": "file"}.get(way, "")
     path = _path(view, column["name"])
     try:
-        found = await view.ask("build_hierarchy", column=column["name"], way=way, given=given, path=path)
+        found = await view.ask(
+            "build_hierarchy",
+            column=column["name"],
+            way=way,
+            given=given,
+            path=path,
+            fill="fill" in form,
+            all_values=column["name"] in view.workspace.chosen(NAME).get("shown", []),
+        )
     except InputError as error:
         # Said beside the field of the builder that was used.
         for fault in error.faults:

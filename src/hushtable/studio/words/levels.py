@@ -62,6 +62,7 @@ USE_FREQUENCY = "Suggest groups by frequency"
 NO_LEAST = "Enter how many people a group has at least, such as 20"
 FILE = "A hierarchy file, as ARX writes them"
 FILE_HINT = "A line for each value, coarser labels to the right. It is copied into the workspace."
+FILL = "Give each value without a line a group of its own"
 USE_FILE = "Use this file"
 NO_FILES = "There is no such file in this folder."
 UP = "One folder up"
@@ -74,7 +75,6 @@ LEVEL = "Level to edit"
 NEW_LEVEL = "a new one on top"
 MARKED = "Mark"
 GROUP = "Group"
-NO_GROUP = "none yet"
 HIDDEN_VALUE = "a value of fewer than 5 people"
 MOVE_TO = "Move what is marked to"
 NEW_GROUP = "a new group"
@@ -162,10 +162,10 @@ def missing(count: int | None) -> str:
 
 def orphans(count: int, shown: Sequence[str]) -> str:
     """Values without a parent."""
-    some = number_word(count, "value has", "values have")
+    some = number_word(count, "value of the column has", "values of the column have")
     names = f": {listed(list(shown), 12)}" if shown else ""
-    rest = "" if len(shown) >= count else " (not all are shown)"
-    return f"{some} no group above{names}{rest}. A release that generalizes this column would be refused until each has one."
+    rest = "" if len(shown) >= count else f", {count - len(shown):,} of fewer than five people among them" if shown else ""
+    return f"{some} no line in this file{names}{rest}. Add them to the file, or give each a group of its own"
 
 
 def more(count: int) -> str:
@@ -176,7 +176,7 @@ def more(count: int) -> str:
 def beside(levels: Mapping[str, int]) -> str:
     """At which levels the other columns are."""
     raised = [f"{name} on level {at}" for name, at in levels.items() if at]
-    return f"with the others as you last looked at them: {listed(raised, 6)}" if raised else "with all others as they are"
+    return f"the others as you last looked at them: {listed(raised, 6)}" if raised else "all others as they are"
 
 
 def suggestion(widths: Sequence[float]) -> str:
