@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -115,7 +115,7 @@ def parquet(source: Source, layout: Layout, connection: duckdb.DuckDBPyConnectio
         tuple(replace(column, name=name) for name, column in zip(own, parquet_columns(connection, path), strict=True))
         for own, path in zip(names, paths, strict=True)
     ]
-    _require_alike(columns, source.files)
+    require_alike(columns, source.files)
     spans = list[Span]()
     rows = 0
     for path in paths:
@@ -210,7 +210,7 @@ def _exported(source: Source, connection: duckdb.DuckDBPyConnection, copy: Path,
     return copy
 
 
-def _require_alike(columns: list[tuple[ParquetColumn, ...]], files: tuple[Path, ...]) -> None:
+def require_alike(columns: Sequence[tuple[ParquetColumn, ...]], files: tuple[Path, ...]) -> None:
     """InputError where a file has other columns than the first, or others in their order."""
     first = columns[0]
     faults = []

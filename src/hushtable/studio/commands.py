@@ -45,6 +45,32 @@ def release(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
 
 
+def hierarchy(workspace: Workspace, column: str, spec: object = None) -> list[str]:
+    """Show what a hierarchy makes of a column: one of a file, or as a schema says it; that of the schema where none is given."""
+    words = ["hush", "hierarchy", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--column", column]
+    if isinstance(spec, str):
+        return [*words, "--file", workspace.relative(workspace.folder / spec)]
+    for way, given in spec.items() if isinstance(spec, Mapping) else ():
+        words += [f"--{way}", ",".join(map(str, given))]
+    return words
+
+
+def evaluate(workspace: Workspace, levels: Mapping[str, int], demand: Mapping[str, Any]) -> list[str]:
+    """Judge one choice of levels."""
+    words = ["hush", "evaluate", workspace.project.table, "--schema", workspace.relative(workspace.schema)]
+    words += [word for name, level in levels.items() for word in ("--level", f"{name}={level}")]
+    words += [word for name in ("k", "l", "t", "limit") if name in demand for word in (f"--{name}", f"{demand[name]:g}")]
+    return [*words, *layout(workspace)]
+
+
+def best_levels(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Search the best choice of levels as a request of that verb says; paths in it are absolute."""
+    words = ["hush", "pareto", workspace.project.table, "--schema", _path(workspace, request["schema"])]
+    words += ["--k", f"{request['k']:g}", "--limit", f"{request['limit']:g}"]
+    words += [word for name, value in request["settings"].items() for word in ("--set", f"{name}={value:g}")]
+    return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
+
+
 def _path(workspace: Workspace, path: str) -> str:
     base = f"{workspace.folder.parent}/"
     return path.removeprefix(base)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hushtable.data.people import people
-from hushtable.engine import decode, duckdb, source
+from hushtable.engine import decode, decoders, duckdb, source
 from hushtable.engine.compute import LEAST, Compute
 from hushtable.engine.open import about, open_rows
 from hushtable.engine.source import Source
@@ -121,7 +121,7 @@ def test_typed_columns_are_read_as_in_memory(tmp_path):
 def test_columns_of_very_many_words_are_read_batch_by_batch(tmp_path, monkeypatch):
     parquet(tmp_path / "a.parquet")
     own = on_disk(tmp_path / "a.parquet", SCHEMA)
-    monkeypatch.setattr(duckdb, "WORDS", 1)
+    monkeypatch.setattr(decoders, "WORDS", 1)
     declared = Schema(tuple(Column(**{**vars(c), "domain": own.schema[c.name].domain}) for c in SCHEMA), SCHEMA.missing)
     assert_equal(own.select(SCHEMA.names[:-1]), on_disk(tmp_path / "a.parquet", declared).select(SCHEMA.names[:-1]))
     with pytest.raises(InputError, match="column flag: has more than 1 different values"):
@@ -143,7 +143,7 @@ def test_faults_of_all_columns_are_told_at_once_and_as_in_memory(tmp_path, monke
     parquet(tmp_path / "a.parquet")
     with pytest.raises(InputError) as own:
         io.read(tmp_path / "a.parquet", schema)
-    monkeypatch.setattr(duckdb, "WORDS", words)
+    monkeypatch.setattr(decoders, "WORDS", words)
     with pytest.raises(InputError) as read:
         on_disk(tmp_path / "a.parquet", schema)
     told = [str(fault).replace(str(tmp_path / "a.parquet"), "a.parquet") for fault in read.value.faults]

@@ -8,5 +8,16 @@ QUESTIONS = {
     "headline": "hushtable.studio.questions.risk:headline",
     "recipes": "hushtable.studio.questions.recipes:recipes",
     "knobs": "hushtable.studio.questions.recipes:knobs",
+    "ladders": "hushtable.studio.questions.ladder:ladders",
+    "ladder": "hushtable.studio.questions.ladder:ladder",
+    "beside": "hushtable.studio.questions.ladder:beside",
+    "build_hierarchy": "hushtable.studio.questions.hierarchies:build",
+    "members": "hushtable.studio.questions.hierarchies:members",
+    "move_members": "hushtable.studio.questions.hierarchies:move",
+    "remove_level": "hushtable.studio.questions.hierarchies:remove",
+    "reorder": "hushtable.studio.questions.hierarchies:reorder",
+    "rung": "hushtable.studio.questions.explore:rung",
+    "neighbours": "hushtable.studio.questions.explore:neighbours",
+    "judged": "hushtable.studio.questions.explore:judged",
 }
 """The questions by name; each is imported when it is asked first."""

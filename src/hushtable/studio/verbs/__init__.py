@@ -3,5 +3,6 @@
 VERBS = {
     "answer": "hushtable.studio.verbs.answer:answer",
     "release": "hushtable.studio.verbs.release:release",
+    "best_levels": "hushtable.studio.verbs.best_levels:best_levels",
 }
 """The verbs by name; each is imported in the process of its job alone."""
