@@ -123,6 +123,7 @@ class _Shaping:
                 counts = ", ".join(f"approx_count_distinct({column.pick})" for column in rows.columns)
                 about: Sequence[int] = []
                 if number == 0 and rows.spans:
+                    # This runs on a worker.
                     from hushtable.engine.duckdb import rows_of
 
                     about = connection.execute(f"SELECT {counts} FROM {rows_of(rows.spans[0])}").fetchall()[0]
