@@ -38,6 +38,7 @@ def open_rows(
     """
     compute, layout = compute or Compute(), layout or Layout()
     if compute.on_spark:
+        # Whoever needs no cluster waits for none of this.
         from hushtable.engine import spark_read
 
         return spark_read.read(given, schema, compute, layout, progress, least, generalized=generalized)

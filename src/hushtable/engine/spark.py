@@ -176,6 +176,7 @@ def _probe() -> Any:
             pass
         package = ""
         if find_spec("hushtable"):
+            # A worker may lack it: that is what is asked.
             import hushtable
 
             package = hushtable.__version__

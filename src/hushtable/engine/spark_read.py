@@ -27,7 +27,7 @@ from hushtable.engine import decoders
 from hushtable.engine.compute import Compute
 from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Words
 from hushtable.engine.decoders import PLAIN, as_numbers, decoder_of, listed
-from hushtable.engine.duckdb import READING, require_shape
+from hushtable.engine.duckdb import READING, require_shape, rows_of
 from hushtable.engine.source import DATABASES, INSIDE, SPAN, Source, Span, parquet, require_alike
 from hushtable.engine.spark import Session, functions, session, told
 from hushtable.engine.spark_feed import Feed, Files, Given, at_work, changed, numbers, only
@@ -123,8 +123,6 @@ class _Shaping:
                 counts = ", ".join(f"approx_count_distinct({column.pick})" for column in rows.columns)
                 about: Sequence[int] = []
                 if number == 0 and rows.spans:
-                    from hushtable.engine.duckdb import rows_of
-
                     about = connection.execute(f"SELECT {counts} FROM {rows_of(rows.spans[0])}").fetchall()[0]
                 columns = [(column.name, column.pick, column.kind) for column in rows.columns]
                 spans = [(span.start, span.stop) for span in rows.spans]
