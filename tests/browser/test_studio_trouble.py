@@ -120,16 +120,16 @@ def test_of_a_studio_that_is_killed_nothing_stays_and_the_next_one_says_interrup
     while any(map(alive, begun)):
         assert time.monotonic() < end, "a process outlives its studio"
         time.sleep(0.1)
-    # The window has lost its studio, and says so in its console.
-    window.faults.clear()
     window.context.close()
+    # It has lost its studio, and said so in its console.
+    window.faults.clear()
     assert sorted(path.name for path in (server.folder / "people.studio" / "runs" / "001").iterdir()) == [
         "release.job.json", "schema.yaml",
     ]  # fmt: skip
     window = look(start())
     read(window)
     page = window.go("run")
-    page.get_by_text(said_of_run.ENDED[State.INTERRUPTED]).wait_for()
+    page.locator("#job").get_by_text(said_of_run.ENDED[State.INTERRUPTED]).wait_for()
     assert page.get_by_role("button", name=said_of_run.AGAIN).count() == 1
 
 
@@ -150,18 +150,18 @@ def test_a_folder_that_cannot_be_written_is_said_and_what_to_do(start, look):
         server.folder.chmod(0o700)
 
 
-@pytest.mark.parametrize("limit", [1, 16_384], ids=["at-once", "in-mid-job"])
+@pytest.mark.parametrize("limit", [700, 16_384], ids=["at-once", "in-mid-job"])
 def test_a_full_disk_is_said_and_nothing_half_written_stays(start, look, limit):
     server = start(limit)
     window = look(server)
     folder = server.folder / "people.studio"
-    if limit == 1:
-        read(window, said="project.yaml: cannot be written: File too large")
-        assert [path.name for path in folder.rglob("*") if path.is_file() and path.name != "lock"] == []
+    if limit < 1000:
+        read(window, said="cannot be written: File too large")
+        assert [path.name for path in folder.rglob("*") if "schema" in path.name or path.name.startswith(".")] == []
         return
     read(window)
-    run(window, "independent-real")
-    window.page.get_by_text(said_of_run.ENDED[State.FAILED]).wait_for()
+    run(window, "sequential")
+    window.page.locator("#job").get_by_text(said_of_run.ENDED[State.FAILED]).wait_for()
     window.page.get_by_text("cannot be written: File too large").first.wait_for()
     assert sorted(path.name for path in (folder / "runs" / "001").iterdir()) == ["release.job.json", "schema.yaml"]
 
@@ -186,6 +186,7 @@ def test_two_tabs_change_one_schema(start, look):
         expect(group.get_by_label(said_of_columns.ROLES[role], exact=True)).to_be_checked()
 
 
+@pytest.mark.slow
 def test_a_table_of_1500_columns_stays_usable(start, look):
     server = start()
     rng = np.random.default_rng(0)
