@@ -155,6 +155,7 @@ def _consequence(view: View, found: Mapping[str, Any]) -> Html:
     return element(
         "section", element("h2", said.CONSEQUENCE),
         table(heads, rows, label=said.CONSEQUENCE, sortable=False, class_="consequence"),
+        element("p", said.WORDS, class_="hint"),
         element("details", element("summary", said.LOST), pairs(losses, class_="facts short")),
         state, element("div", make, class_="buttons"),
     )  # fmt: skip
@@ -228,7 +229,7 @@ async def judged(view: View) -> Html:
     listing = table(said.JUDGED_HEADS, rows[:LISTED], label=said.JUDGED_TABLE, sortable=False)
     return join(
         element("figure", Html(found["drawing"]), Html(found["key"]), class_="judged-plot"),
-        element("details", element("summary", said.JUDGED_TABLE), listing),
+        element("details", element("summary", said.JUDGED_TABLE), element("div", listing, class_="value-list")),
     )
 
 

@@ -42,13 +42,17 @@ IS_CURRENT = "This is the current choice."
 NO_CURRENT = "There is no current choice yet: make one, and every level you click is compared with it."
 BACK_TO_CURRENT = "Back to the current choice"
 HOLDS, HOLDS_NOT = "holds", "does not hold"
-MET = "What is demanded, within the limit"
-SMALLEST = "People in the smallest class that stays (k)"
-ALONE = "People alone, before rows are suppressed"
+MET = "What is demanded"
+SMALLEST = "k"
+ALONE = "People alone"
 CLASSES = "Classes"
 SUPPRESSED = "Rows suppressed"
 PEOPLE_LOST = "People who lose a row"
 LOST = "What each column loses"
+WORDS = (
+    "k: people in the smallest class that stays. Alone: nobody else has the same values, before rows are suppressed. "
+    "Loss: 0 is nothing, 1 is everything."
+)
 
 NEIGHBOURS = "One level up or down"
 NEIGHBOUR_HEADS = ("Change", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "")
@@ -120,9 +124,7 @@ def cells(count: int | None) -> str:
 
 def loss(name: str) -> str:
     """The loss by its measure."""
-    return (
-        f"Loss ({name}, 0 is nothing and 1 is everything)" if name in ("geometric", "arithmetic", "entropy") else f"Loss ({name})"
-    )
+    return f"Loss ({name})"
 
 
 def suppressed(choice: Mapping[str, Any]) -> str:
