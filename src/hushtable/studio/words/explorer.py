@@ -83,8 +83,6 @@ RELEASE_WHAT = (
     "The recipe k-anonymity with exactly these levels, ready under Run. A run that sets rows aside for an audit suppresses and "
     "counts on the rest."
 )
-WHY_NOT = "Why it is to be released although it does not hold what is demanded"
-WHY_NEEDED = "These levels do not hold what is demanded within the limit: say why they are to be released"
 
 PROOF = "Is there a better one?"
 SEARCH = "Search the best levels"
@@ -129,7 +127,7 @@ def loss(name: str) -> str:
 
 def suppressed(choice: Mapping[str, Any]) -> str:
     """Rows that do not stay."""
-    return f"{choice['suppressed']:,} ({share(choice['suppressed_share'])})"
+    return f"{choice['suppressed']:,} ({share(choice['suppressed_share'])})".replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def classes(choice: Mapping[str, Any]) -> str:
@@ -166,6 +164,12 @@ def verdict(choice: Mapping[str, Any], demand: Mapping[str, Any]) -> str:
     if choice["met"]:
         return f"Every released row would be like those of at least {choice['k'] - 1:,} other people; {gone}."
     return f"With these levels {gone}; no more than {share(demand['limit'])} may be."
+
+
+def not_released(choice: Mapping[str, Any], demand: Mapping[str, Any]) -> str:
+    """Why a release would be refused."""
+    gone = f"{choice['suppressed']:,} rows ({share(choice['suppressed_share'])}), and no more than {share(demand['limit'])} may be"
+    return f"A release with these levels would be refused: it would suppress {gone}. Choose coarser levels, or demand less above."
 
 
 def proven(result: Mapping[str, Any]) -> str:
