@@ -55,7 +55,7 @@ WORDS = (
 )
 
 NEIGHBOURS = "One level up or down"
-NEIGHBOUR_HEADS = ("Change", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "")
+NEIGHBOUR_HEADS = ("Change", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "Look at it")
 COUNTING = "Counting the neighbours …"
 SHOW_NEIGHBOURS = "Count the neighbours and draw what was judged"
 LOOK = "Look"
@@ -65,7 +65,7 @@ JUDGED = "All that was judged"
 JUDGED_WHAT = (
     "Down and to the left is better: less is lost, fewer rows are suppressed. What was judged is forgotten when the schema changes."
 )
-JUDGED_HEADS = ("Levels", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "")
+JUDGED_HEADS = ("Levels", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "Look at it")
 JUDGED_TABLE = "The same as a table"
 
 PIN = "Pin these levels"
@@ -73,7 +73,7 @@ NOTE = "Note"
 NOTE_HINT = "Why this choice is worth coming back to."
 NO_NOTE = "Write a note, so that you know why you came back"
 PINS = "Pinned"
-PIN_HEADS = ("Note", "Levels", "k", "Rows suppressed", "Loss", "", "")
+PIN_HEADS = ("Note", "Levels", "k", "Rows suppressed", "Loss", "Look at it", "Let it go")
 UNPIN = "Unpin"
 STALE = "of an earlier state of the table or its schema"
 NO_SUCH_PIN = "There is no such pin"
