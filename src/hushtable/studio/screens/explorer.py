@@ -116,7 +116,7 @@ def _ladders(view: View, found: Mapping[str, Any]) -> Html:
 def _rung(place: int, name: str, level: int, rung: Mapping[str, Any], *, chosen: bool, current: bool, top: bool) -> Html:
     text = said.ANY if top else rung["example"] if level else said.AS_IT_IS
     spoken = said.rung(level, rung["example"], rung["cells"]) + (f" ({said.CURRENT})" if current else "")
-    marks = element("span", "◆", class_="now", title=said.CURRENT, aria_hidden="true") if current else None
+    marks = element("span", said.NOW, class_="now") if current else None
     return element(
         "label",
         element(

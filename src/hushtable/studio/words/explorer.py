@@ -35,6 +35,7 @@ ANY = "*"
 LEVEL = "Level"
 
 THIS, CURRENT, DIFFERENCE = "Looked at", "Current choice", "Difference"
+NOW = "current"
 CONSEQUENCE = "What these levels leave"
 FIGURE = "What"
 MAKE_CURRENT = "Make it the current choice"
@@ -45,7 +46,7 @@ HOLDS, HOLDS_NOT = "holds", "does not hold"
 MET = "What is demanded"
 SMALLEST = "k"
 ALONE = "People alone"
-CLASSES = "Classes"
+CLASSES = "Classes that stay"
 SUPPRESSED = "Rows suppressed"
 PEOPLE_LOST = "People who lose a row"
 LOST = "What each column loses"
@@ -131,8 +132,8 @@ def suppressed(choice: Mapping[str, Any]) -> str:
 
 
 def classes(choice: Mapping[str, Any]) -> str:
-    """Classes, and those that stay."""
-    return f"{choice['classes']:,}, of which {choice['kept']:,} stay"
+    """Classes that stay, of all."""
+    return f"{choice['kept']:,} of {choice['classes']:,}"
 
 
 def change(value: float, *, digits: bool = False) -> str:
