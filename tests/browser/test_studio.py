@@ -21,6 +21,8 @@ from hushtable.data.people import people
 from hushtable.studio import places, words
 from hushtable.studio.jobs import State
 from hushtable.studio.words import columns as said_of_columns
+from hushtable.studio.words import explorer as said_of_explorer
+from hushtable.studio.words import levels as said_of_levels
 from hushtable.studio.words import open as said_of_open
 from hushtable.studio.words import run as said_of_run
 from hushtable.table import io
@@ -195,16 +197,58 @@ def test_a_job_survives_a_reload_is_seen_in_two_tabs_and_is_cancelled_within_thr
         expect(tab.locator("#content")).to_contain_text(said_of_run.ENDED[State.CANCELLED], timeout=5000)
 
 
+def test_values_are_dragged_into_groups_and_levels_chosen_with_the_arrow_keys(studio: Opening):
+    window = studio()
+    open_people(window)
+    page = window.go("levels?column=2")
+    first = page.locator("tr[data-drag]").first.locator("td").nth(1).text_content()
+    page.locator("tr[data-drag]").first.get_by_role("checkbox").check()
+    page.get_by_label(said_of_levels.NEW_LABEL).fill("a group")
+    page.get_by_role("button", name=said_of_levels.MOVE, exact=True).click()
+    group = page.locator("[data-drop]").filter(has_text="a group")
+    group.wait_for()
+    line = page.locator("tr[data-drag]").nth(1)
+    second = line.locator("td").nth(1).text_content()
+    line.drag_to(group)
+    page.get_by_role("option", name="a group (2)").wait_for(state="attached")
+    for name in (first, second):
+        row = page.locator("tr[data-drag]").filter(has=page.get_by_role("cell", name=name, exact=True))
+        assert row.locator("td").last.text_content() == "a group"
+    page.get_by_role("link", name=said_of_levels.EXPLORE).click()
+    page.locator(".judged-plot").wait_for()
+    ladder = page.get_by_role("group", name="birth_date").get_by_role("radio")
+    ladder.first.focus()
+    for level in (1, 2):
+        page.keyboard.press("ArrowRight")
+        # It is judged at once, and the focus stays on the level.
+        expect(page.locator("#command")).to_contain_text(f"birth_date={level}")
+        expect(ladder.nth(level)).to_be_focused()
+    expect(page.locator("[data-load]")).to_have_count(0)
+    page.get_by_role("button", name=said_of_explorer.MAKE_CURRENT).click()
+    page.get_by_text(said_of_explorer.IS_CURRENT).wait_for()
+    page = window.go("levels?column=2")
+    for _ in range(2):
+        page.get_by_role("button", name=said_of_levels.UNDO, exact=True).click()
+    expect(page.locator("[data-drop]").filter(has_text="a group")).to_have_count(0)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: str):
     window = studio(size, color_scheme=theme)
     open_people(window)
     found = {}
-    for screen in ("open?folder=", "columns?risk=all", "run?new=1", "run", "journal"):
+    for screen in (
+        "open?folder=",
+        "columns?risk=all",
+        "levels?column=2&beside=yes",
+        "explorer?all=yes",
+        "run?new=1",
+        "run",
+        "journal",
+    ):
         page = window.go(screen)
-        for folded in page.locator("details:not([open]) > summary").all():
-            folded.click()
+        page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
         found[screen] = sound(page)
     assert found == {screen: [] for screen in found}
 
@@ -212,7 +256,7 @@ def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: st
 def test_the_page_fits_320_pixels(studio: Opening):
     window = studio((320, 600))
     open_people(window)
-    for screen in ("open", "columns?risk=all", "run?new=1", "journal"):
+    for screen in ("open", "columns?risk=all", "levels?column=2", "explorer?all=yes", "run?new=1", "journal"):
         page = window.go(screen)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, screen
 
