@@ -9,5 +9,10 @@ QUESTIONS = {
     "headline": "hushtable.studio.questions.risk:headline",
     "recipes": "hushtable.studio.questions.recipes:recipes",
     "knobs": "hushtable.studio.questions.recipes:knobs",
+    "shortlist": "hushtable.studio.questions.recipes:shortlist",
+    "settle": "hushtable.studio.questions.recipes:settle",
+    "tuned": "hushtable.studio.questions.recipes:tuned",
+    "error": "hushtable.studio.questions.recipes:error",
+    "tried": "hushtable.studio.questions.recipes:tried",
 }
 """The questions by name; each is imported when it is asked first."""

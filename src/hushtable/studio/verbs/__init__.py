@@ -2,5 +2,7 @@
 
 VERBS = {
     "release": "hushtable.studio.verbs.release:release",
+    "preflight": "hushtable.studio.verbs.preflight:preflight",
+    "compare": "hushtable.studio.verbs.compare:compare",
 }
 """The verbs by name; each is imported in the process of its job alone."""
