@@ -72,7 +72,13 @@ def switch(
         element(
             "label",
             element(
-                "input", type="radio", name=name, value=own, checked=own == chosen, id=None if place else f"field-{name}", **attributes
+                "input",
+                type="radio",
+                name=name,
+                value=own,
+                checked=own == chosen,
+                id=None if place else f"field-{name}",
+                **attributes,
             ),
             element("span", text),
         )

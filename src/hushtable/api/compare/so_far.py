@@ -1,4 +1,4 @@
-"""A comparison while it runs: the cells that are done, ranked, and nothing recommended. And what a cell that is not done would take."""
+"""A comparison while it runs: the cells that are done, ranked, and nothing recommended; what others would take."""
 
 from __future__ import annotations
 

@@ -14,5 +14,9 @@ QUESTIONS = {
     "tuned": "hushtable.studio.questions.recipes:tuned",
     "error": "hushtable.studio.questions.recipes:error",
     "tried": "hushtable.studio.questions.recipes:tried",
+    "candidates": "hushtable.studio.questions.comparison:candidates",
+    "comparable": "hushtable.studio.questions.comparison:comparable",
+    "comparison": "hushtable.studio.questions.comparison:comparison",
+    "taking": "hushtable.studio.questions.comparison:taking",
 }
 """The questions by name; each is imported when it is asked first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hushtable.studio.screens import columns, journal, open, recipe, run
+from hushtable.studio.screens import columns, compare, journal, open, recipe, run
 from hushtable.studio.view import Screen
 
-SCREENS: tuple[Screen, ...] = (open.SCREEN, columns.SCREEN, recipe.SCREEN, run.SCREEN, journal.SCREEN)
+SCREENS: tuple[Screen, ...] = (open.SCREEN, columns.SCREEN, recipe.SCREEN, compare.SCREEN, run.SCREEN, journal.SCREEN)

@@ -26,15 +26,15 @@ TRIED = "preflight"
 
 async def show(view: View) -> Shown:
     """The questions, what fits them, all others, and how the chosen one is set."""
-    answers = _answers(view)
-    fitting = await view.ask("shortlist", limit=LOADING, **answers)
+    own = answers(view)
+    fitting = await view.ask("shortlist", limit=LOADING, **own)
     name = str(_run(view).get("recipe") or "")
     setup: Html | None = None
     if _run(view).get("best_of"):
         setup = await _best_of(view)
     elif name:
         setup = await _setup(view, name)
-    content = join(_questions(view, answers), _shortlist(view, fitting, name), await _all(view, name), setup)
+    content = join(_questions(view, own), _shortlist(view, fitting, name), await _all(view, name), setup)
     return Shown(content, await _command(view, name))
 
 
@@ -43,7 +43,8 @@ def _run(view: View) -> dict[str, Any]:
     return view.workspace.chosen("run")
 
 
-def _answers(view: View) -> dict[str, str]:
+def answers(view: View) -> dict[str, str]:
+    """What was answered, or is taken until somebody answers."""
     kept = view.workspace.chosen("recipe")
     roles = view.workspace.roles()
     first = next((name for name, role in roles.items() if role == "target"), "")
@@ -60,22 +61,24 @@ async def _command(view: View, name: str) -> Sequence[str]:
     return commands.preflight(view.workspace, name, run.get("settings") or {}, run.get("epsilon"))
 
 
-def _questions(view: View, answers: Mapping[str, str]) -> Html:
+def _questions(view: View, own: Mapping[str, str]) -> Html:
     roles = view.workspace.roles()
     targets = [("", said.NO_TARGET), *((name, name) for name, role in roles.items() if role != "identifier")]
     heads = {"leaves": said.LEAVES, "values": said.VALUES, "use": said.USE}
-    inner = [switch(view, key, heads[key], ANSWERS[key], answers[key], data_submit=True) for key in ANSWERS]
-    target = select(view, "target", said.TARGET, targets, answers["target"], hint=said.TARGET_HINT, data_submit=True)
+    inner = [switch(view, key, heads[key], ANSWERS[key], own[key], data_submit=True) for key in ANSWERS]
+    target = select(view, "target", said.TARGET, targets, own["target"], hint=said.TARGET_HINT, data_submit=True)
     return form(view, "answer", inner, target, button(said.ANSWER), region="content", class_="fields questions")
 
 
 def _shortlist(view: View, fitting: Mapping[str, Any], name: str) -> Html:
     cards = [_card(view, one, name) for one in fitting["chosen"]]
+    learns = next((one["learns"] for one in fitting["chosen"] if one["learns"]), ())
     left = [element("li", element("strong", recipe), f": {why}.") for recipe, why in fitting["left_out"].items()]
     return element(
         "section",
         element("h2", said.SHORTLIST),
-        element("div", cards, class_="cards-row") if cards else element("p", said.NOTHING_FITS, class_="lead"),
+        element("p", said.learns(learns), class_="caution") if learns else None,
+        element("div", cards, class_="shortlist") if cards else element("p", said.NOTHING_FITS, class_="lead"),
         element("p", element("a", said.TO_COMPARE, href=view.to("compare", new=1))) if len(cards) > 1 else None,
         element("details", element("summary", said.LEFT_OUT), element("ul", left)) if left else None,
         id="shortlist",
@@ -88,15 +91,14 @@ def _card(view: View, one: Mapping[str, Any], name: str) -> Html:
         (said.PROMISE, one["promise"]),
         (said.HAPPENS, one["values"]),
         (said.TIME, said.usual_time(one["seconds"]) if seconds is None else said.last_time(seconds)),
-        (said.TAKE_IT, one["use"][0]),
-        (said.LOOK_ELSEWHERE, one["avoid"][0]),
     ]
+    when = pairs([(said.TAKE_IT, one["use"][0]), (said.LOOK_ELSEWHERE, one["avoid"][0])])
     return element(
         "article",
         element("h3", one["title"]),
         element("p", element("code", one["recipe"]), " ", _badge(one["assurance"])),
         pairs(facts),
-        element("p", said.learns(one["learns"]), class_="soft") if one["learns"] else None,
+        element("details", element("summary", said.WHEN), when),
         _choose(view, one["recipe"], name),
         class_="card chosen" if one["recipe"] == name else "card",
     )
@@ -342,9 +344,11 @@ async def choose(view: View, sent: Form) -> str:
     """Choose a recipe, as it comes."""
     name = sent.text("recipe", required=said.NO_RECIPE)
     sent.check()
-    await view.ask("knobs", limit=LOADING, recipe=name)
+    found = await view.ask("knobs", limit=LOADING, recipe=name)
     run = _run(view)
     kept: dict[str, Any] = {key: run[key] for key in ("seed", "hold_out", "domains", "epsilon") if key in run}
+    if found["about"]["spends"]:
+        kept["epsilon"] = kept.get("epsilon") or 1.0
     view.workspace.choose("run", {**kept, "recipe": name, "settings": {}})
     view.journal(said.chosen(name), command=("hush", "methods", name))
     return view.to("recipe")

@@ -33,10 +33,8 @@ def _releases(view: View) -> list[Job]:
 
 
 def _none(view: View) -> Html:
-    return element(
-        "div", element("p", said.NONE, class_="lead"), element("p", element("a", said.TO_RECIPE, href=view.to("recipe"), class_="main")),
-        class_="panel-box",
-    )  # fmt: skip
+    link = element("a", said.TO_RECIPE, href=view.to("recipe"), class_="main")
+    return element("div", element("p", said.NONE, class_="lead"), element("p", link), class_="panel-box")
 
 
 def _job(view: View, job: Job) -> Html:
