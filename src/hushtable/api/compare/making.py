@@ -172,7 +172,7 @@ class Making:
 
 
 def ways(comparison: Comparison, take: Cell, schema: Schema) -> tuple[dict[Way, str], tuple[str, ...]]:
-    """How the proof of a cell is kept that was seen in a comparison of private rows; and the recipes whose choice can be paid for."""
+    """How the proof of a cell is kept that was seen in a comparison of private rows; and recipes whose choice can be paid for."""
     private = dict.fromkeys(c.recipe for c in comparison.cells if c.nominal_epsilon is not None and c.recipe in recipes.names())
     names = tuple(name for name in private if _payable(name, schema, take))
     setting = Setting(label=comparison.axis.label, public=comparison.run.public, private=tuple(private), payable=names)

@@ -30,7 +30,7 @@ CONDITIONS = {
     "k": (said.K, "5", "k>={:g}", 1.0, (2.0, 1e6)),
     "score": (said.SCORE, "0.7", "score>={:g}", 1.0, (-1e6, 1e6)),
 }
-"""By the name of its field: its sentence, what is offered, its expression, what one unit that is typed stands for, and its range."""
+"""By the name of its field: its sentence, what is offered, its expression, what one unit that is typed means, and its range."""
 
 
 async def show(view: View) -> Shown:
@@ -92,7 +92,8 @@ async def _new(view: View) -> Html:
     return form(
         view, "start",
         element(
-            "fieldset", element("legend", said.RECIPES), element("p", said.RECIPES_HINT, class_="hint", id="field-recipes", tabindex=-1),
+            "fieldset", element("legend", said.RECIPES),
+            element("p", said.RECIPES_HINT, class_="hint", id="field-recipes", tabindex=-1),
             element("div", lines, class_="candidates"),
             field(view, "more", said.MORE, "", hint=said.MORE_HINT), class_="field group",
         ),
@@ -206,8 +207,8 @@ def _row(view: View, job: Job, cell: Mapping[str, Any], best: str) -> list[Child
     fields = {"c": job.folder.name, "cell": cell["id"]}
     return [
         number, join(name, element("br"), said.RECOMMENDED) if cell["id"] == best else name,
-        join(kind, element("br"), element("span", cell["promise"], class_="why")), cell["gain"], cell["alarms"], cell["score"], fits,
-        words.duration(cell["seconds"]), _button(view, "take", said.TAKE, fields, about=cell["id"]),
+        join(kind, element("br"), element("span", cell["promise"], class_="why")), cell["gain"], cell["alarms"], cell["score"],
+        fits, words.duration(cell["seconds"]), _button(view, "take", said.TAKE, fields, about=cell["id"]),
     ]  # fmt: skip
 
 
@@ -351,7 +352,9 @@ def _list(view: View, current: Job | None) -> Html | None:
         return None
     rows = [
         [
-            element("a", job.folder.name, href=view.to("compare", c=job.folder.name), aria_current="true" if job is current else None),
+            element(
+                "a", job.folder.name, href=view.to("compare", c=job.folder.name), aria_current="true" if job is current else None
+            ),
             said_of_run.STATES[job.state], job.title, words.duration(job.elapsed),
         ]
         for job in jobs
@@ -389,8 +392,8 @@ async def start(view: View, sent: Form) -> str:
     found = {one["name"]: one for one in await view.ask("candidates", limit=LOADING, recipes=every)}
     full = {f"{name}.{found[name]['knob']}": values for name, values in grid.items() if found[name]["knob"]}
     options = {
-        "recipes": every, "target": target, "grid": full, "constraints": constraints, "rows": rows, "public": bool(sent.get("public")),
-        "seed": 0,
+        "recipes": every, "target": target, "grid": full, "constraints": constraints, "rows": rows,
+        "public": bool(sent.get("public")), "seed": 0,
     }  # fmt: skip
     # What cannot be tried is said at once, and beside its field.
     await view.ask("comparable", limit=LOADING, options=options)
@@ -407,7 +410,8 @@ def _request(view: View, schema: str, options: Mapping[str, Any]) -> dict[str, A
     workspace = view.workspace
     named = {"data": workspace.project.table, "schema": schema.removeprefix(f"{workspace.folder.parent}/")}
     return {
-        "data": str(workspace.table), "schema": schema, "layout": workspace.project.layout, "named": named, "options": dict(options),
+        "data": str(workspace.table), "schema": schema, "layout": workspace.project.layout, "named": named,
+        "options": dict(options),
     }  # fmt: skip
 
 
@@ -491,8 +495,8 @@ async def way(view: View, sent: Form) -> str:
             raise InputError([Fault("", said.NO_PAY)])
         # The budget is set by policy: none is taken over from what was measured.
         run = view.workspace.chosen("run")
-        kept = {key: run[key] for key in ("seed", "hold_out") if key in run}
-        view.workspace.choose("run", {**kept, "recipe": said.PAY, "best_of": found["payable"], "comparison": job.folder.name})
+        kept: dict[str, Any] = {key: run[key] for key in ("seed", "hold_out") if key in run}
+        view.workspace.choose("run", {**kept, "recipe": said.best_of(found["payable"]), "best_of": found["payable"], "comparison": job.folder.name})
         view.journal(said.took_paid(found["payable"], job.folder.name), said.PAID)
         return view.to("recipe")
     if chosen == "name":
@@ -508,7 +512,7 @@ async def way(view: View, sent: Form) -> str:
 
 def _keep(view: View, job: Job, found: Mapping[str, Any], *, tuned: str, before: str = "") -> None:
     run = view.workspace.chosen("run")
-    kept = {key: run[key] for key in ("seed", "hold_out", "domains") if key in run}
+    kept: dict[str, Any] = {key: run[key] for key in ("seed", "hold_out", "domains") if key in run}
     view.workspace.choose("run", {
         **kept, "recipe": found["recipe"], "settings": found["settings"], "epsilon": found["epsilon"], "tuned": tuned,
         "before": before, "comparison": job.folder.name,

@@ -127,3 +127,8 @@ def count(fit: int, releases: int) -> str:
 def within(cell: str, label: str) -> str:
     """The best within a limit of risk."""
     return f"The best of what was computed within it, by {label}: {cell}" if cell else "Nothing that was computed lies within it."
+
+
+def best_of(recipes: Sequence[str]) -> str:
+    """What stands for a recipe where several are paid for."""
+    return f"best of {', '.join(recipes)}"
