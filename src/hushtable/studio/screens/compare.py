@@ -496,7 +496,8 @@ async def way(view: View, sent: Form) -> str:
         # The budget is set by policy: none is taken over from what was measured.
         run = view.workspace.chosen("run")
         kept: dict[str, Any] = {key: run[key] for key in ("seed", "hold_out") if key in run}
-        view.workspace.choose("run", {**kept, "recipe": said.best_of(found["payable"]), "best_of": found["payable"], "comparison": job.folder.name})
+        kept |= {"recipe": said.best_of(found["payable"]), "best_of": found["payable"], "comparison": job.folder.name}
+        view.workspace.choose("run", kept)
         view.journal(said.took_paid(found["payable"], job.folder.name), said.PAID)
         return view.to("recipe")
     if chosen == "name":
