@@ -1,9 +1,11 @@
-"""The screen Compare: what is asked for, what is shown while it runs and after, and how a release is taken so that its proof holds."""
+"""The screen Compare: what is asked for, what is shown while it runs and after, and how a release keeps its proof when taken."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -14,17 +16,36 @@ from hushtable.privacy.guarantee import Assurance
 from hushtable.studio import words
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.screens import compare as screen
+from hushtable.studio.studio import Studio
 from hushtable.studio.words import compare as said
 from hushtable.studio.words import recipe as said_of_recipe
-from tests.unit.studio.conftest import open_table
+from hushtable.studio.worker import Worker
+from tests.unit.studio.client import Client
+from tests.unit.studio.conftest import PATIENT, make_town, open_table
 
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def opened(client, run):
+@pytest.fixture(scope="module")
+def window(tmp_path_factory, run, state):
+    """One open table for all tests of this file."""
+    client = Client(Studio(make_town(tmp_path_factory.mktemp("town")), worker=Worker(PATIENT)))
+    run(client.enter())
     run(open_table(client))
-    return client
+    yield client
+    run(client.studio.close())
+
+
+@pytest.fixture
+def opened(window):
+    """The open table, with nothing chosen and nothing run."""
+    workspace = window.studio.workspace
+    workspace.project.choices.clear()
+    window.studio.jobs.jobs.clear()
+    for kind in ("runs", "comparisons"):
+        for folder in workspace.folders(kind):
+            shutil.rmtree(folder)
+    return window
 
 
 def cell(name, recipe, settings, score, gain, seconds=3.0, **more):
@@ -186,7 +207,7 @@ def test_a_proof_that_is_taken_all_the_same_is_void_on_its_card(opened, run, mon
     monkeypatch.setattr(type(opened.studio), "start", start)
     run(opened.post(page.form("recipe/settings"), do="run"))
     (request,) = started
-    recipe = ht.Recipe.parse(open(request["recipe"], encoding="utf-8").read())
+    recipe = ht.Recipe.parse(Path(request["recipe"]).read_text(encoding="utf-8"))
     assert (recipe.recipe, recipe.tuned) == ("aim", "private")
 
 
@@ -214,8 +235,8 @@ def test_the_rest_is_estimated_from_the_cells_of_the_same_recipe():
     assert screen._remaining(job) == said.remaining(8.0, 1, 1)
 
 
-def test_no_such_comparison(shared, run):
-    assert words.NO_SUCH_RUN in run(shared.get("compare?c=999")).text
+def test_no_such_comparison(opened, run):
+    assert words.NO_SUCH_RUN in run(opened.get("compare?c=999")).text
 
 
 def test_a_comparison_is_run_stopped_and_goes_on_where_it_was(opened, run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 
 import pytest
 
@@ -11,9 +12,12 @@ from hushtable.data.people import people
 from hushtable.studio import words
 from hushtable.studio.jobs import State
 from hushtable.studio.questions import recipes as question
+from hushtable.studio.studio import Studio
 from hushtable.studio.words import recipe as said
+from hushtable.studio.worker import Worker
 from hushtable.table import io
-from tests.unit.studio.conftest import open_table
+from tests.unit.studio.client import Client
+from tests.unit.studio.conftest import PATIENT, make_town, open_table
 
 
 def shortlist(page):
@@ -31,10 +35,26 @@ def choose(client, run, recipe):
     return run(client.send(page.form("recipe/choose", recipe=recipe)))
 
 
-@pytest.fixture
-def opened(client, run):
+@pytest.fixture(scope="module")
+def window(tmp_path_factory, run, state):
+    """One open table for all tests of this file."""
+    client = Client(Studio(make_town(tmp_path_factory.mktemp("town")), worker=Worker(PATIENT)))
+    run(client.enter())
     run(open_table(client))
-    return client
+    yield client
+    run(client.studio.close())
+
+
+@pytest.fixture
+def opened(window):
+    """The open table, with nothing chosen and nothing run."""
+    workspace = window.studio.workspace
+    workspace.project.choices.clear()
+    window.studio.jobs.jobs.clear()
+    for kind in ("runs", "comparisons"):
+        for folder in workspace.folders(kind):
+            shutil.rmtree(folder)
+    return window
 
 
 def test_answers_pick_at_most_five_and_are_noted(opened, run):
@@ -56,12 +76,12 @@ def test_an_answer_that_is_none_is_a_fault(opened, run):
     assert words.NOT_AN_OPTION in got.text
 
 
-def test_all_recipes_are_searched_by_words_and_nothing_else_is_shown(shared, run):
-    page = run(shared.get("recipe?q=rank+swap"))
+def test_all_recipes_are_searched_by_words_and_nothing_else_is_shown(opened, run):
+    page = run(opened.get("recipe?q=rank+swap"))
     assert 'id="pick-rank-swap"' in page.text
     assert 'id="pick-mst"' not in page.text
-    assert said.NOTHING_FOUND in run(shared.get("recipe?q=%3Cscript%3E")).text
-    assert "<script>" not in run(shared.get("recipe?q=%3Cscript%3E")).text
+    assert said.NOTHING_FOUND in run(opened.get("recipe?q=%3Cscript%3E")).text
+    assert "<script>" not in run(opened.get("recipe?q=%3Cscript%3E")).text
 
 
 def test_a_budget_is_told_as_the_error_to_expect(opened, run):
@@ -133,9 +153,10 @@ def test_what_takes_long_is_offered_as_a_job_and_its_result_is_shown(opened, run
     assert said.TAKES_LONGER in run(opened.get("recipe/-/tried")).text
 
 
-def test_nothing_of_a_row_is_kept_or_told(town, run, opened):
+def test_nothing_of_a_row_is_kept_or_told(run, opened):
     page = choose(opened, run, "mdav")
     run(opened.get("recipe?tried=1"))
+    town = opened.studio.files.root
     table = io.read(town / "people.csv", opened.studio.workspace.schema)
     secrets = {value for name in ("person_id", "birth_date") for value in table.strings(name) if value}
     for text in (

@@ -41,16 +41,16 @@ def candidates(opened: Opened, *, watch: Watcher, recipes: list[str]) -> list[di
 
 def comparable(opened: Opened, *, watch: Watcher, options: Mapping[str, Any]) -> int:
     """How many releases these options ask for; InputError with all that cannot be, by the names of the fields."""
-    try:
-        asked = CompareOptions.from_json(options)
-        return len(trials(opened.table.schema, asked.recipes, asked.grid, asked.epsilons)[0])
-    except InputError as error:
-        # A grid is a field of its recipe.
-        named = [(fault.where.removeprefix("--grid "), fault.reason) for fault in error.faults]
-        grids = {key: key.rpartition(".")[0] for key in options.get("grid", {})}
-        raise InputError(
-            [Fault(f"grid.{grids[where]}" if where in grids else "recipes", reason) for where, reason in named]
-        ) from None
+    asked, faults, count = CompareOptions.from_json(options), list[Fault](), 0
+    for name in options["recipes"]:
+        own = {key: values for key, values in asked.grid.items() if key.rpartition(".")[0] == name}
+        try:
+            count += len(trials(opened.table.schema, [name], own, asked.epsilons)[0])
+        except InputError as error:
+            faults += [Fault(f"grid.{name}" if own else "recipes", fault.reason) for fault in error.faults]
+    if faults:
+        raise InputError(faults)
+    return count
 
 
 def comparison(opened: Opened, *, watch: Watcher, folder: str, risk: float | None = None) -> dict[str, Any]:
