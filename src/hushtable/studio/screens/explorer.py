@@ -402,7 +402,7 @@ async def unpin(view: View, form: Form) -> str:
 
 
 async def release(view: View, form: Form) -> str:
-    """Fix the levels in a recipe, and go to Run."""
+    """Fix the levels in a recipe, and go to it."""
     levels, asked = _levels(form), _demand(view)
     found = (await view.ask("rung", levels=levels, current=None, demand=asked))["here"]
     if found["levels"] != levels:
@@ -420,7 +420,7 @@ async def release(view: View, form: Form) -> str:
     view.workspace.choose("run", {**run, "recipe": RECIPE, "settings": own})
     _keep(view, levels=levels, current=levels)
     view.journal(said.released(levels), command=commands.evaluate(view.workspace, levels, asked))
-    return view.to("run", recipe=RECIPE, new=1)
+    return view.to("recipe")
 
 
 def _levels(form: Form) -> dict[str, int]:
