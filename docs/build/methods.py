@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
+from hushtable.api.advice import advised, overview
 from hushtable.api.methods import by_family, everything
 from hushtable.errors import install
 from hushtable.pipeline.recipe import Recipe, step_name
@@ -172,28 +169,6 @@ def _drawn(drawn: str, *, private: bool) -> list[str]:
 def _step(step: Step) -> list[str]:
     values = {name: getattr(step, name) for name in type(step).knobs()}
     return [f"### `{step_name(step)}`", md.paragraphs(type(step).__doc__), knobs(type(step), values)]
-
-
-def advised(recipe: Recipe) -> dict[str, list[str]]:
-    """When to take it and when not: its own line first, then what holds for its family."""
-    advice = _advice()
-    own, general = advice["recipes"].get(recipe.recipe, {}), advice["families"].get(recipe.family, {})
-    return {side: [str(source[side]) for source in (own, general) if side in source] for side in ("use", "avoid")}
-
-
-@cache
-def _advice() -> dict[str, Any]:
-    return _texts("advice.yaml")
-
-
-@cache
-def overview(kind: str) -> dict[str, str]:
-    """What each recipe does, or each audit asks, in a sentence."""
-    return dict(_texts("overview.yaml")[kind])
-
-
-def _texts(name: str) -> dict[str, Any]:
-    return dict(yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8")))
 
 
 def _title(name: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import typer
 
 from docs.build import markdown as md
-from docs.build.methods import knobs, overview
+from docs.build.methods import knobs
+from hushtable.api.advice import overview
 from hushtable.api.methods import AUDIT_FAMILIES, audit_family
 from hushtable.evidence.metrics import FAMILIES, METRICS
 from hushtable.measures.catalogue import MEASURES

@@ -21,7 +21,10 @@ from hushtable.data.people import people
 from hushtable.studio import places, words
 from hushtable.studio.jobs import State
 from hushtable.studio.words import columns as said_of_columns
+from hushtable.studio.words import explorer as said_of_explorer
+from hushtable.studio.words import levels as said_of_levels
 from hushtable.studio.words import open as said_of_open
+from hushtable.studio.words import recipe as said_of_recipe
 from hushtable.studio.words import run as said_of_run
 from hushtable.table import io
 from tests.conftest import ROOT
@@ -133,6 +136,16 @@ def open_people(window: Window, name: str = "people.csv") -> None:
         page.get_by_text(said_of_open.RIGHTLY).wait_for()
 
 
+def choose(window: Window, recipe: str = "mdav") -> Page:
+    """The page on which a recipe is set."""
+    page = window.go(f"recipe?q={recipe}")
+    own = page.locator(f"#pick-{recipe}")
+    if own.evaluate("element => element.tagName") == "BUTTON":
+        own.click()
+    page.get_by_role("button", name=said_of_recipe.RUN, exact=True).wait_for()
+    return page
+
+
 def sound(page: Page) -> list[str]:
     """What a checker of accessibility finds, and whether the page is wider than its window."""
     from axe_playwright_python.sync_playwright import Axe
@@ -152,9 +165,14 @@ def test_from_a_table_to_the_card_of_its_release(studio: Opening, server: Server
     page.get_by_text(re.compile("of people are unique by birth_date")).wait_for()
     expect(page.locator("[data-load]")).to_have_count(0)
     assert page.locator(".bar-number").count() == 2 * len(COLUMNS)
-    page.get_by_role("link", name=said_of_run.LABEL).click()
-    page.get_by_label(said_of_run.SEED).fill("1")
-    page.get_by_role("button", name=said_of_run.RUN, exact=True).click()
+    page.get_by_role("link", name=said_of_recipe.LABEL).click()
+    page.get_by_label(said_of_recipe.VALUES_WORDS[1][1]).check()
+    page.locator("#choose-mdav").click()
+    # The focus stays where it was: on what took the place of the button.
+    expect(page.locator("#choose-mdav")).to_be_focused()
+    page.get_by_text(said_of_recipe.UNTOUCHED).wait_for()
+    page.get_by_label(said_of_recipe.SEED).fill("1")
+    page.get_by_role("button", name=said_of_recipe.RUN, exact=True).click()
     page.get_by_role("progressbar").wait_for()
     expect(page).to_have_title(re.compile(r"^\d+ % · "))
     page.locator("#job").get_by_text(said_of_run.DONE).wait_for()
@@ -181,8 +199,8 @@ def test_from_a_table_to_the_card_of_its_release(studio: Opening, server: Server
 def test_a_job_survives_a_reload_is_seen_in_two_tabs_and_is_cancelled_within_three_seconds(studio: Opening):
     window = studio()
     open_people(window)
-    page = window.go("run?new=1&recipe=sequential")
-    page.get_by_role("button", name=said_of_run.RUN, exact=True).click()
+    page = choose(window, "sequential")
+    page.get_by_role("button", name=said_of_recipe.RUN, exact=True).click()
     page.get_by_role("progressbar").wait_for()
     page.reload()
     page.get_by_role("progressbar").wait_for()
@@ -195,16 +213,59 @@ def test_a_job_survives_a_reload_is_seen_in_two_tabs_and_is_cancelled_within_thr
         expect(tab.locator("#content")).to_contain_text(said_of_run.ENDED[State.CANCELLED], timeout=5000)
 
 
+def test_values_are_dragged_into_groups_and_levels_chosen_with_the_arrow_keys(studio: Opening):
+    window = studio()
+    open_people(window)
+    page = window.go("levels?column=2")
+    first = page.locator("tr[data-drag]").first.locator("td").nth(1).text_content()
+    page.locator("tr[data-drag]").first.get_by_role("checkbox").check()
+    page.get_by_label(said_of_levels.NEW_LABEL).fill("a group")
+    page.get_by_role("button", name=said_of_levels.MOVE, exact=True).click()
+    group = page.locator("[data-drop]").filter(has_text="a group")
+    group.wait_for()
+    line = page.locator("tr[data-drag]").nth(1)
+    second = line.locator("td").nth(1).text_content()
+    line.drag_to(group)
+    page.get_by_role("option", name="a group (2)").wait_for(state="attached")
+    for name in (first, second):
+        row = page.locator("tr[data-drag]").filter(has=page.get_by_role("cell", name=name, exact=True))
+        assert row.locator("td").last.text_content() == "a group"
+    page.get_by_role("link", name=said_of_levels.EXPLORE).click()
+    page.locator(".judged-plot").wait_for()
+    ladder = page.get_by_role("group", name="birth_date").get_by_role("radio")
+    ladder.first.focus()
+    for level in (1, 2):
+        page.keyboard.press("ArrowRight")
+        # It is judged at once, and the focus stays on the level.
+        expect(page.locator("#command")).to_contain_text(f"birth_date={level}")
+        expect(ladder.nth(level)).to_be_focused()
+    expect(page.locator("[data-load]")).to_have_count(0)
+    page.get_by_role("button", name=said_of_explorer.MAKE_CURRENT).click()
+    page.get_by_text(said_of_explorer.IS_CURRENT).wait_for()
+    page = window.go("levels?column=2")
+    for _ in range(2):
+        page.get_by_role("button", name=said_of_levels.UNDO, exact=True).click()
+    expect(page.locator("[data-drop]").filter(has_text="a group")).to_have_count(0)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: str):
     window = studio(size, color_scheme=theme)
     open_people(window)
     found = {}
-    for screen in ("open?folder=", "columns?risk=all", "run?new=1", "run", "journal"):
+    for screen in (
+        "open?folder=",
+        "columns?risk=all",
+        "levels?column=2&beside=yes",
+        "explorer?all=yes",
+        "recipe?tried=1&q=mdav",
+        "compare?new=1",
+        "run",
+        "journal",
+    ):
         page = window.go(screen)
-        for folded in page.locator("details:not([open]) > summary").all():
-            folded.click()
+        page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
         found[screen] = sound(page)
     assert found == {screen: [] for screen in found}
 
@@ -212,7 +273,7 @@ def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: st
 def test_the_page_fits_320_pixels(studio: Opening):
     window = studio((320, 600))
     open_people(window)
-    for screen in ("open", "columns?risk=all", "run?new=1", "journal"):
+    for screen in ("open", "columns?risk=all", "levels?column=2", "explorer?all=yes", "recipe?tried=1", "compare?new=1", "journal"):
         page = window.go(screen)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, screen
 
@@ -227,9 +288,9 @@ def test_without_script_everything_is_pages_and_forms(studio: Opening):
     page = window.go("columns")
     page.get_by_role("link", name=said_of_columns.WITHOUT_SCRIPT).click()
     assert page.locator(".bar-number").count() == 2 * len(COLUMNS)
-    page = window.go("run?new=1")
-    page.get_by_label(said_of_run.HOLD_OUT).fill("often")
-    page.get_by_role("button", name=said_of_run.RUN, exact=True).click()
+    page = choose(window)
+    page.get_by_label(said_of_recipe.HOLD_OUT).fill("often")
+    page.get_by_role("button", name=said_of_recipe.RUN, exact=True).click()
     assert page.get_by_role("alert").get_by_role("link").get_attribute("href") == "#field-hold_out"
     # A refused form is answered with 422, which the browser notes.
     window.faults = [fault for fault in window.faults if "422" not in fault]
@@ -253,9 +314,9 @@ def test_the_grid_is_one_tab_stop_and_walked_by_arrows(studio: Opening):
 def test_the_summary_of_faults_is_focused_and_leads_to_its_field(studio: Opening):
     window = studio()
     open_people(window)
-    page = window.go("run?new=1")
-    page.get_by_label(said_of_run.SEED).fill("-3")
-    page.get_by_role("button", name=said_of_run.RUN, exact=True).click()
+    page = choose(window)
+    page.get_by_label(said_of_recipe.SEED).fill("-3")
+    page.get_by_role("button", name=said_of_recipe.RUN, exact=True).click()
     page.get_by_role("alert").get_by_role("link").click()
     assert page.evaluate("document.activeElement.id") == "field-seed"
     # A refused form is answered with 422, which the browser notes.
@@ -286,7 +347,7 @@ def test_a_locked_screen_shows_nothing_more(studio: Opening):
 def test_markup_of_a_table_is_text(studio: Opening):
     window = studio()
     open_people(window, "hostile.csv")
-    for screen in ("open", "columns", "run?new=1", "journal"):
+    for screen in ("open", "columns", "recipe", "compare?new=1", "journal"):
         page = window.go(screen)
         assert page.locator("main img, main b, main script").count() == 0
     page = window.go("columns")

@@ -7,6 +7,7 @@ from typing import Any
 
 from hushtable.display import Progress, Shown, silent
 from hushtable.pipeline.copies import Copies, percent
+from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
@@ -75,7 +76,9 @@ def preflight(table: Table, recipe: Recipe, options: ReleaseOptions, *, progress
     A private recipe is planned alone: to look at what it would release is a release.
     """
     budget = options.budget(table.schema)
-    course = plan(recipe, table.schema, budget=budget, unit=options.unit, seeded=options.seed is not None)
+    learns = options.learn_domain and (table.schema.undeclared or table.schema.drafted)
+    planned = learning_domains(recipe) if learns else recipe
+    course = plan(planned, table.schema, budget=budget, unit=options.unit, seeded=options.seed is not None)
     if course.ledger.paid and not course.culprits:
         return Preflight(recipe=recipe.recipe, private=True, untouched=Untouched())
     tried = release(table, recipe, replace(options, unproven=True), progress=progress)

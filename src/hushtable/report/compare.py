@@ -159,7 +159,7 @@ def _plane(comparison: Comparison) -> Html:
         _controls(comparison),
         element(
             "figure",
-            _legend(comparison),
+            legend(comparison),
             plane(comparison, class_="wide"),
             plane(comparison, width=350.0, height=400.0, class_="slim"),
             element(
@@ -178,7 +178,9 @@ def _plane(comparison: Comparison) -> Html:
     )
 
 
-def _legend(comparison: Comparison) -> Html:
+def legend(comparison: Comparison) -> Html:
+    """What colours, shapes and fillings mean on the plane."""
+    """What colours, shapes and fillings mean on the plane."""
     used = {cell.recipe for cell in comparison.released}
     hues = [
         element("li", element("span", class_=f"swatch hue{i % HUES}"), recipe)

@@ -32,7 +32,11 @@ def release(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     """Make a release as a request of the release verb says; paths in it are absolute."""
     options = request.get("options", {})
     words = ["hush", "release", workspace.project.table]
-    words += ["--schema", _path(workspace, request["schema"]), "--recipe", str(request["recipe"])]
+    words += ["--schema", _path(workspace, request["schema"])]
+    if request.get("best_of"):
+        words += ["--best-of", ",".join(request["best_of"])]
+    else:
+        words += ["--recipe", _path(workspace, str(request["recipe"]))]
     words += [word for name, value in request.get("settings", {}).items() for word in ("--set", f"{name}={value}")]
     for name in ("epsilon", "delta", "rows", "seed"):
         if options.get(name) is not None:
@@ -69,6 +73,27 @@ def best_levels(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     words += ["--k", f"{request['k']:g}", "--limit", f"{request['limit']:g}"]
     words += [word for name, value in request["settings"].items() for word in ("--set", f"{name}={value:g}")]
     return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
+
+
+def preflight(workspace: Workspace, recipe: str, settings: Mapping[str, str], epsilon: float | None) -> list[str]:
+    """Try a release without making it."""
+    words = ["hush", "preflight", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--recipe", recipe]
+    words += [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return words + ([] if epsilon is None else ["--epsilon", f"{epsilon:g}"])
+
+
+def compare(workspace: Workspace, request: Mapping[str, Any], folder: str) -> list[str]:
+    """Compare recipes as a request of the compare verb says; paths in it are absolute."""
+    options = request["options"]
+    words = ["hush", "compare", workspace.project.table, "--schema", _path(workspace, request["schema"])]
+    words += ["--recipes", ",".join(options["recipes"])]
+    if options.get("target"):
+        words += ["--target", options["target"]]
+    words += [word for name, values in options.get("grid", {}).items() for word in ("--grid", f"{name}={','.join(values)}")]
+    words += [word for one in options.get("constraints", ()) for word in ("--constraint", one)]
+    words += ["--rows", str(options["rows"])] if options.get("rows") else []
+    words += ["--public"] if options.get("public") else []
+    return [*words, *layout(workspace), "--out", _path(workspace, folder)]
 
 
 def _path(workspace: Workspace, path: str) -> str:

@@ -63,13 +63,23 @@ def select(
     return element("div", element("label", label, for_=f"field-{name}"), own, _beside(view, name, hint), class_="field")
 
 
-def switch(view: View, name: str, label: str, options: Sequence[tuple[str, str]], value: str, *, hint: str = "") -> Html:
+def switch(
+    view: View, name: str, label: str, options: Sequence[tuple[str, str]], value: str, *, hint: str = "", **attributes: Attribute
+) -> Html:
     """One of a few values, side by side: radio buttons, reached by one tab stop and changed by arrow keys."""
     chosen = view.value(name, value)
     inner = [
         element(
             "label",
-            element("input", type="radio", name=name, value=own, checked=own == chosen, id=None if place else f"field-{name}"),
+            element(
+                "input",
+                type="radio",
+                name=name,
+                value=own,
+                checked=own == chosen,
+                id=None if place else f"field-{name}",
+                **attributes,
+            ),
             element("span", text),
         )
         for place, (own, text) in enumerate(options)

@@ -220,7 +220,7 @@ class Studio:
             (words.PROTECTED, words.count_columns(len(quasi)), "columns"),
         ]
         if recipe := self.workspace.chosen("run").get("recipe"):
-            found.append((words.RECIPE, str(recipe), "run"))
+            found.append((words.RECIPE, str(recipe), "recipe"))
         latest = next((job for job in self.jobs.latest() if job.verb == "release"), None) if self.jobs else None
         if latest is not None and latest.state is State.DONE:
             verdict = words.STALE if self.stale(latest) else words.assurance(latest.result.get("assurance", ""))

@@ -384,7 +384,9 @@ def _digits(column: Array) -> tuple[Integers, int]:
     if len(column) and column.dtype.kind in "iub":
         low, high = int(column.min()), int(column.max())
         if high - low < _small(len(column)):
-            return column.astype(np.int64) - low, high - low + 1
+            # Whole 64 bits do not fit beside a sign, and the differences of a few bits not into these.
+            own = column if column.dtype.kind == "u" else column.astype(np.int64)
+            return (own - low).astype(np.int64), high - low + 1
     return _ranks(column)
 
 

@@ -17,6 +17,7 @@ from hushtable.studio.worker import Worker
 from hushtable.table import io
 from tests.conftest import ROOT
 from tests.unit.studio.client import Client
+from tests.unit.studio.ladders import ladder_schema, make_ladder_town
 
 PATIENT = 120.0
 """Seconds for an answer: what is tested here is not how busy the machine is."""
@@ -82,6 +83,29 @@ def shared(tmp_path_factory: pytest.TempPathFactory, run: Callable[..., Any], wo
     run(open_table(opened))
     yield opened
     run(opened.studio.leave())
+
+
+@pytest.fixture(scope="session")
+def ladder_client(tmp_path_factory: pytest.TempPathFactory, run: Callable[..., Any], state: Path) -> Iterator[Client]:
+    """A window on a studio with the table of the ladders."""
+    folder = tmp_path_factory.mktemp("ladders")
+    make_ladder_town(folder)
+    opened = Client(Studio(folder, worker=Worker(PATIENT)))
+    run(opened.enter())
+    run(open_table(opened, "town.csv"))
+    yield opened
+    run(opened.studio.close())
+
+
+@pytest.fixture
+def ladders(ladder_client: Client) -> Client:
+    """The same with the schema as it was at first, and nothing chosen."""
+    workspace = ladder_client.studio.workspace
+    assert workspace is not None
+    first = (workspace.folder / "history" / "000001.yaml").read_text(encoding="utf-8")
+    workspace.change_schema(ladder_schema(first), "columns", "edited")
+    workspace.project.choices.clear()
+    return ladder_client
 
 
 async def open_table(client: Client, name: str = "people.csv") -> None:

@@ -250,10 +250,16 @@ async def run_to_the_end(client, job):
     raise AssertionError(job.state)
 
 
-def start(client, run, **fields):
+def choose(client, run, recipe="mdav"):
+    """Choose a recipe; the page on which it is set."""
+    page = run(client.get("recipe"))
+    return run(client.send(page.form("recipe/choose", recipe=recipe)))
+
+
+def start(client, run, recipe="mdav", **fields):
     """Start a release by the form of its screen, and wait until it has ended."""
-    page = run(client.get("run?new=1"))
-    got = run(client.post(page.form("run/start"), **fields))
+    page = choose(client, run, recipe)
+    got = run(client.post(page.form("recipe/settings"), do="run", **fields))
     assert got.status == 303, got.text
     job = next(client.studio.jobs.latest())
     return run(run_to_the_end(client, job))
@@ -300,15 +306,17 @@ def test_a_refused_release_says_the_sentence_of_the_library(client, run):
     assert str(job.faults[0].reason)[:40] in page.text
 
 
-def test_faults_of_the_form_are_all_said_and_what_was_typed_is_kept(shared, run):
-    page = run(shared.get("run?new=1"))
-    got = run(shared.post(page.form("run/start"), seed="-1", hold_out="often", epsilon="0"))
+def test_faults_of_the_form_are_all_said_and_what_was_typed_is_kept(client, run):
+    run(open_table(client))
+    page = choose(client, run)
+    typed = {"seed": "-1", "hold_out": "often", "set.microaggregate.k": "many"}
+    got = run(client.post(page.form("recipe/settings"), do="run", **typed))
     assert got.status == 422
-    for name in ("seed", "hold_out"):
+    for name in typed:
         assert f'href="#field-{name}"' in got.text
         assert f'id="fault-{name}"' in got.text
     assert 'value="often"' in got.text
-    assert shared.studio.jobs.open == []
+    assert client.studio.jobs.open == []
 
 
 def test_the_journal_is_shown_and_exported(shared, run):

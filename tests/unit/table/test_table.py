@@ -298,3 +298,12 @@ def test_persons_follow_their_rows_and_are_never_written():
         rest.persons[0] = 1
     with pytest.raises(InputError, match="no column 'who'"):
         table.held_by("who")
+
+
+def test_whole_64_bits_are_told_apart():
+    from hushtable.table.table import identities
+
+    high = np.array([2**63 + 1, 2**63, 2**63 + 1, 2**63 + 3], np.uint64)
+    assert identities((high,), 4).tolist() == [1, 0, 1, 2]
+    small = np.array([-100, 100, -100], np.int8)
+    assert identities((small,), 3).tolist() == [0, 1, 0]

@@ -6,14 +6,21 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from hushtable.api.best_of import payable
 from hushtable.api.compare.caveats import Setting
 from hushtable.api.compare.cell import Cell
 from hushtable.api.compare.grid import EPSILON
 from hushtable.display import listed
+from hushtable.errors import HushError
 from hushtable.pipeline import recipe as recipes
 from hushtable.privacy.guarantee import Assurance
-from hushtable.privacy.unit import Relation
+from hushtable.privacy.unit import Relation, default_delta
+
+if TYPE_CHECKING:
+    from hushtable.api.compare.comparison import Comparison
+    from hushtable.table.schema import Schema
 
 BY_POLICY = "EPSILON"
 """What stands in a command for an epsilon that must not be taken from what was measured."""
@@ -94,8 +101,9 @@ class Making:
             return "Made so, its epsilon is proven if recipe and epsilon were fixed before looking, whatever this page says."
         return ""
 
-    def keeps(self, *, shown: bool = True) -> str:
-        """How a proof is kept, the way of the command first, if it is ``shown``."""
+    @property
+    def ways(self) -> dict[Way, str]:
+        """How a proof is kept, in a sentence each."""
         pay = (
             "pay for the choice: hush release --best-of pays for one among several private recipes. Of a single one there is "
             "nothing to choose, and half of the budget would be lost: name it beforehand"
@@ -106,11 +114,15 @@ class Making:
                 "and keeps the best, for one budget (Papernot and Steinke 2022). Each is made with about half of it, so expect "
                 "what half of your epsilon scores here; set epsilon by policy, not by this page"
             )
-        ways = {
+        return {
             Way.PAY: pay,
             Way.NAME: "name recipe and epsilon before looking, and release with those whatever this page says",
             Way.PUBLIC: "compare on public or older rows of the same kind (--public), and release with what is best there",
         }
+
+    def keeps(self, *, shown: bool = True) -> str:
+        """How a proof is kept, the way of the command first, if it is ``shown``."""
+        ways = self.ways
         order = sorted(ways, key=lambda way: way is not self.way)
         texts = [f"as the command here does, {ways[way]}" if way is self.way and shown else ways[way] for way in order]
         return "Three ways keep a proof. " + " ".join(f"({i}) {text[0].upper()}{text[1:]}." for i, text in enumerate(texts, 1))
@@ -157,3 +169,21 @@ class Making:
         if self.way is Way.NAME and not blanks:
             note = "  # proven only if recipe and epsilon were fixed before looking"
         return shlex.join([*words, "--out", "release", "--hold-out", "0.2"]) + note
+
+
+def ways(comparison: Comparison, take: Cell, schema: Schema) -> tuple[dict[Way, str], tuple[str, ...]]:
+    """How the proof of a cell is kept that was seen in a comparison of private rows; and recipes whose choice can be paid for."""
+    private = dict.fromkeys(c.recipe for c in comparison.cells if c.nominal_epsilon is not None and c.recipe in recipes.names())
+    names = tuple(name for name in private if _payable(name, schema, take))
+    setting = Setting(label=comparison.axis.label, public=comparison.run.public, private=tuple(private), payable=names)
+    return Making.of(take, comparison.cells, setting, "").ways, names
+
+
+def _payable(name: str, schema: Schema, take: Cell) -> bool:
+    """Whether ``--best-of`` can pay for a choice of this recipe."""
+    delta = default_delta(schema.size) if take.delta is None else take.delta
+    try:
+        payable(schema, [recipes.load(name)], epsilon=take.nominal_epsilon or 1.0, delta=delta)
+    except HushError:
+        return False
+    return True

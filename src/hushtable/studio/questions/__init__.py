@@ -19,5 +19,14 @@ QUESTIONS = {
     "rung": "hushtable.studio.questions.explore:rung",
     "neighbours": "hushtable.studio.questions.explore:neighbours",
     "judged": "hushtable.studio.questions.explore:judged",
+    "shortlist": "hushtable.studio.questions.recipes:shortlist",
+    "settle": "hushtable.studio.questions.recipes:settle",
+    "tuned": "hushtable.studio.questions.recipes:tuned",
+    "error": "hushtable.studio.questions.recipes:error",
+    "tried": "hushtable.studio.questions.recipes:tried",
+    "candidates": "hushtable.studio.questions.comparison:candidates",
+    "comparable": "hushtable.studio.questions.comparison:comparable",
+    "comparison": "hushtable.studio.questions.comparison:comparison",
+    "taking": "hushtable.studio.questions.comparison:taking",
 }
 """The questions by name; each is imported when it is asked first."""

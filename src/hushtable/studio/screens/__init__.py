@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from hushtable.studio.screens import columns, explorer, journal, levels, open, run
+from hushtable.studio.screens import columns, compare, explorer, journal, levels, open, recipe, run
 from hushtable.studio.view import Screen
 
 SCREENS: tuple[Screen, ...] = (
     open.SCREEN,
     columns.SCREEN,
     levels.SCREEN,
+    recipe.SCREEN,
+    compare.SCREEN,
     run.SCREEN,
     journal.SCREEN,
     explorer.SCREEN,

@@ -58,7 +58,7 @@ async def show(view: View) -> Shown:
             await judged(view) if whole else later(view, "judged"),
         ),
         _pins(view, kept, demand),
-        _release(view, here),
+        _release(view, here, demand),
     )  # fmt: skip
     return Shown(content, commands.evaluate(view.workspace, here["levels"], demand))
 
@@ -116,7 +116,7 @@ def _ladders(view: View, found: Mapping[str, Any]) -> Html:
 def _rung(place: int, name: str, level: int, rung: Mapping[str, Any], *, chosen: bool, current: bool, top: bool) -> Html:
     text = said.ANY if top else rung["example"] if level else said.AS_IT_IS
     spoken = said.rung(level, rung["example"], rung["cells"]) + (f" ({said.CURRENT})" if current else "")
-    marks = element("span", "◆", class_="now", title=said.CURRENT, aria_hidden="true") if current else None
+    marks = element("span", said.NOW, class_="now") if current else None
     return element(
         "label",
         element(
@@ -155,6 +155,7 @@ def _consequence(view: View, found: Mapping[str, Any]) -> Html:
     return element(
         "section", element("h2", said.CONSEQUENCE),
         table(heads, rows, label=said.CONSEQUENCE, sortable=False, class_="consequence"),
+        element("p", said.WORDS, class_="hint"),
         element("details", element("summary", said.LOST), pairs(losses, class_="facts short")),
         state, element("div", make, class_="buttons"),
     )  # fmt: skip
@@ -228,7 +229,7 @@ async def judged(view: View) -> Html:
     listing = table(said.JUDGED_HEADS, rows[:LISTED], label=said.JUDGED_TABLE, sortable=False)
     return join(
         element("figure", Html(found["drawing"]), Html(found["key"]), class_="judged-plot"),
-        element("details", element("summary", said.JUDGED_TABLE), listing),
+        element("details", element("summary", said.JUDGED_TABLE), element("div", listing, class_="value-list")),
     )
 
 
@@ -308,10 +309,11 @@ def _pins(view: View, kept: Mapping[str, Any], demand: Mapping[str, Any]) -> Htm
     return element("section", element("h2", said.PINS if rows else said.PIN), listing, own)
 
 
-def _release(view: View, here: Mapping[str, Any]) -> Html:
-    reason = None if here["met"] else field(view, "reason", said.WHY_NOT, "", maxlength=500)
+def _release(view: View, here: Mapping[str, Any], demand: Mapping[str, Any]) -> Html:
+    if not here["met"]:
+        return element("section", element("h2", said.RELEASE), element("p", said.not_released(here, demand), class_="caution"))
     hidden = element("input", type="hidden", name="levels", value=json.dumps(here["levels"]))
-    own = form(view, "release", hidden, reason, button(said.RELEASE, main=True), screen=NAME, class_="fields")
+    own = form(view, "release", hidden, button(said.RELEASE, main=True), screen=NAME, class_="fields")
     return element("section", element("h2", said.RELEASE), element("p", said.RELEASE_WHAT, class_="soft"), own)
 
 
@@ -400,13 +402,13 @@ async def unpin(view: View, form: Form) -> str:
 
 
 async def release(view: View, form: Form) -> str:
-    """Fix the levels in a recipe, and go to Run."""
+    """Fix the levels in a recipe, and go to it."""
     levels, asked = _levels(form), _demand(view)
     found = (await view.ask("rung", levels=levels, current=None, demand=asked))["here"]
     if found["levels"] != levels:
         raise InputError(said.CHANGED, where="levels")
-    reason = form.text("reason", required="" if found["met"] else said.WHY_NEEDED)
-    form.check()
+    if not found["met"]:
+        raise InputError(said.not_released(found, asked), where="levels")
     settings = {
         "k": str(asked["k"]), "l": f"{asked['l']:g}", "t": f"{asked['t']:g}", "limit": f"{asked['limit']:g}",
         # As JSON: a name may hold a comma.
@@ -417,8 +419,8 @@ async def release(view: View, form: Form) -> str:
     own = {f"{STEP}.{name}": text for name, text in settings.items()}
     view.workspace.choose("run", {**run, "recipe": RECIPE, "settings": own})
     _keep(view, levels=levels, current=levels)
-    view.journal(said.released(levels), reason, commands.evaluate(view.workspace, levels, asked))
-    return view.to("run", recipe=RECIPE, new=1)
+    view.journal(said.released(levels), command=commands.evaluate(view.workspace, levels, asked))
+    return view.to("recipe")
 
 
 def _levels(form: Form) -> dict[str, int]:

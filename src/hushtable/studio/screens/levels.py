@@ -280,7 +280,8 @@ async def _by_hand(view: View, column: Mapping[str, Any], whole: bool) -> Html |
         return None
     level, number = found["level"], str(column["number"])
     rows = [_member(item) for item in found["items"]]
-    heads = [element("th", head, scope="col") for head in (said.MARKED, said.VALUE, said.COUNT, said.GROUP)]
+    names = (said.MARKED, said.VALUE, said.COUNT, said.GROUP)
+    heads = [element("th", name, scope="col", class_="num" if name == said.COUNT else None) for name in names]
     listing = element(
         "table", element("caption", said.BY_HAND, class_="unseen"), element("thead", element("tr", heads)), element("tbody", rows)
     )

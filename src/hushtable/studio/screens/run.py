@@ -4,110 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from hushtable.errors import InputError
 from hushtable.report.html import Child, Html, element, join, pairs, table
-from hushtable.studio import commands, words
+from hushtable.studio import words
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
-from hushtable.studio.parts import button, field, form, post_button, select
+from hushtable.studio.parts import post_button
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import run as said
 
-FIRST = "mdav"
-"""The recipe that is offered where none was chosen."""
-REQUEST = "release"
-LOADING = 60.0
-"""Seconds in which the methods are loaded, when they are asked for first."""
+VERBS = ("release", "preflight")
+"""The jobs that are shown here."""
 
 
 async def show(view: View) -> Shown:
-    """The job that is at work or was looked at, or else the form that starts one; below it all runs."""
+    """The job that is at work or was looked at; below it all runs."""
     jobs = view.studio.jobs
     asked = view.query.get("job", "")
     job = jobs.find(asked) if jobs is not None and asked else next(iter(_releases(view)), None)
-    if job is not None and not view.faults and "new" not in view.query:
+    if job is not None:
         title = words.percent(job.share) if job.state.open else ""
         parts = [_job(view, job), _runs(view, job)]
         return Shown(join(parts), job.command, title=title, refresh=job.state.open)
-    return Shown(join(await _new(view), _runs(view, None)))
+    return Shown(_none(view))
 
 
 def _releases(view: View) -> list[Job]:
-    return [job for job in view.studio.jobs.latest() if job.verb == REQUEST] if view.studio.jobs is not None else []
+    return [job for job in view.studio.jobs.latest() if job.verb in VERBS] if view.studio.jobs is not None else []
 
 
-async def _new(view: View) -> Html:
-    chosen = view.workspace.chosen("run")
-    families = await view.ask("recipes", limit=LOADING)
-    known = [recipe for family in families for recipe in family["recipes"]]
-    name = view.query.get("recipe") or view.value("recipe", chosen.get("recipe") or FIRST)
-    recipe = next((one for one in known if one["name"] == name), known[0])
-    knobs = await view.ask("knobs", limit=LOADING, recipe=recipe["name"])
-    groups = [
-        element(
-            "optgroup",
-            [element("option", one["name"], value=one["name"], selected=one is recipe) for one in family["recipes"]],
-            label=family["family"],
-        )
-        for family in families
-    ]
-    pick = element(
-        "form",
-        element("label", said.RECIPE, for_="field-pick"),
-        element("select", groups, id="field-pick", name="recipe", data_submit=True),
-        element("input", type="hidden", name="new", value="1"),
-        button(said.SHOW_KNOBS), method="get", action=view.to("run"), class_="inline-fields",
-    )  # fmt: skip
-    settings: dict[str, str] = chosen.get("settings", {}) if chosen.get("recipe") == recipe["name"] else {}
-    fields: list[Child] = [element("input", type="hidden", name="recipe", value=recipe["name"])]
-    if recipe["spends"]:
-        fields.append(
-            field(view, "epsilon", said.EPSILON, chosen.get("epsilon") or "1", hint=said.EPSILON_HINT, inputmode="decimal")
-        )
-    fields.append(field(view, "seed", said.SEED, chosen.get("seed"), hint=said.SEED_HINT, inputmode="numeric"))
-    fields.append(
-        field(view, "hold_out", said.HOLD_OUT, chosen.get("hold_out", "0.3"), hint=said.HOLD_OUT_HINT, inputmode="decimal")
-    )
-    inner = [
-        _knob(view, step["name"], knob, settings, many=len(knobs["steps"]) > 1) for step in knobs["steps"] for knob in step["knobs"]
-    ]
-    fields.append(
-        element(
-            "details",
-            element("summary", said.knobs(len(inner))),
-            element("div", inner, class_="knob-fields"),
-            open=bool(view.faults),
-        )
-    )
-    fields.append(field(view, "allow_copies", said.ALLOW_COPIES, "", hint=said.ALLOW_COPIES_HINT))
-    if recipe["spends"]:
-        fields.append(select(view, "domains", said.DOMAINS, said.DOMAIN_OPTIONS, chosen.get("domains", "")))
-    promise = pairs([(said.PROMISE, recipe["guarantee"]), (said.EVIDENCE, words.assurance(recipe["assurance"]))])
-    return join(
-        pick,
-        element(
-            "section",
-            element("h2", recipe["title"]),
-            promise,
-            form(view, "start", fields, button(said.RUN, main=True), class_="fields"),
-        ),
-    )
-
-
-def _knob(view: View, step: str, knob: Mapping[str, Any], settings: Mapping[str, str], *, many: bool) -> Html:
-    name = f"{step}.{knob['name']}"
-    value = knob["value"]
-    text = "" if value is None else str(value)
-    return field(view, f"set.{name}", name if many else str(knob["name"]), settings.get(name, text), hint=str(knob["doc"]))
+def _none(view: View) -> Html:
+    link = element("a", said.TO_RECIPE, href=view.to("recipe"), class_="main")
+    return element("div", element("p", said.NONE, class_="lead"), element("p", link), class_="panel-box")
 
 
 def _job(view: View, job: Job) -> Html:
     if job.state.open:
-        return _at_work(view, job)
+        return at_work(view, job)
     if job.state is State.DONE:
-        return _done(view, job) if job.verb == REQUEST else _worked_out(view, job)
+        return _done(view, job) if job.verb in VERBS else _worked_out(view, job)
     faults = element("ul", [element("li", str(fault).removeprefix(": ")) for fault in job.faults], class_="reasons-list")
     parts: list[Child] = [element("p", said.ENDED[job.state], class_="lead void"), faults if job.faults else None]
     parts += [element("p", note, class_="soft") for note in job.notes]
@@ -117,7 +53,8 @@ def _job(view: View, job: Job) -> Html:
     return element("div", parts, class_="panel-box", id="job")
 
 
-def _at_work(view: View, job: Job) -> Html:
+def at_work(view: View, job: Job, screen: str = "run") -> Html:
+    """A job with its steps, how far it is, and Cancel, which is an action of a screen."""
     usual = view.studio.jobs.usual(job) if view.studio.jobs is not None else {}
     parts: list[Child] = [
         element("p", job.title, class_="lead"),
@@ -128,7 +65,7 @@ def _at_work(view: View, job: Job) -> Html:
             f" · {said.usual(sum(usual.values()))}" if usual else None,
         ),
         _steps(job, usual),
-        post_button(view, "cancel", words.CANCEL, region="content", job=job.id) if job.state is not State.CANCELLING
+        post_button(view, "cancel", words.CANCEL, region="content", screen=screen, job=job.id) if job.state is not State.CANCELLING
         else element("p", said.CANCELLING, class_="soft"),
     ]  # fmt: skip
     return element(
@@ -155,6 +92,11 @@ def _steps(job: Job, usual: Mapping[str, float]) -> Html:
 
 
 def _done(view: View, job: Job) -> Html:
+    if job.verb == "preflight":
+        return element(
+            "div", element("p", said.DONE, class_="lead"), element("ul", [element("li", line) for line in job.result["sentences"]]),
+            element("p", element("a", said.TO_RECIPE, href=view.to("recipe"), class_="main")), class_="panel-box", id="job",
+        )  # fmt: skip
     found = job.result
     sentences = [(head, text) for head, text in found["guarantee"]]
     facts: list[tuple[Child, Child]] = [(said.ROWS_OUT, said.rows(found["rows"], found["train_rows"], found["suppressed"]))]
@@ -184,7 +126,7 @@ def _worked_out(view: View, job: Job) -> Html:
 
 
 def _other(view: View) -> Html:
-    return element("a", said.ANOTHER, href=view.to("run", new=1), class_="plain-button")
+    return element("a", said.ANOTHER, href=view.to("recipe"), class_="plain-button")
 
 
 def _runs(view: View, current: Job | None) -> Html | None:
@@ -200,38 +142,6 @@ def _runs(view: View, current: Job | None) -> Html | None:
         for job in jobs
     ]  # fmt: skip
     return element("section", element("h2", said.ALL_RUNS), table(said.RUN_HEADS, rows, label=said.ALL_RUNS, sortable=False))
-
-
-async def start(view: View, form: Form) -> str:
-    """Put a release in the queue."""
-    workspace = view.workspace
-    recipe = form.text("recipe", required=said.NO_RECIPE)
-    epsilon, seed = form.number("epsilon", 1e-6, 1000), form.whole("seed", 0)
-    hold_out = form.number("hold_out", 0.0, 0.9)
-    reason = form.text("allow_copies")
-    form.check()
-    knobs = await view.ask("knobs", limit=LOADING, recipe=recipe)
-    standard = {
-        f"{step['name']}.{knob['name']}": "" if knob["value"] is None else str(knob["value"])
-        for step in knobs["steps"]
-        for knob in step["knobs"]
-    }
-    settings = {name: text for name, value in form.under("set.").items() if (text := value.strip()) != standard.get(name, text)}
-    domains = form.get("domains", "")
-    folder = workspace.numbered("runs")
-    schema = workspace.freeze(folder)
-    request = {
-        "data": str(workspace.table), "schema": str(schema), "folder": str(folder / "release"), "recipe": recipe,
-        "settings": settings, "hold_out": hold_out or None, "layout": workspace.project.layout,
-        "options": {"epsilon": epsilon, "seed": seed, "allow_copies": reason or None, "learn_domain": domains == "learn"},
-    }  # fmt: skip
-    command = commands.release(workspace, request)
-    workspace.choose("run", {
-        "recipe": recipe, "settings": settings, "epsilon": epsilon, "seed": seed, "hold_out": hold_out, "domains": domains,
-    })  # fmt: skip
-    view.journal(said.started(recipe, folder.name), reason, command)
-    job = view.start(REQUEST, request, said.title(recipe), folder=folder.name, like=recipe, command=command)
-    return view.to("run", job=job.id)
 
 
 async def answer(view: View, form: Form) -> str:
@@ -262,7 +172,7 @@ async def again(view: View, form: Form) -> str:
 
 def mark(view: View) -> Mark:
     """How the last release stands."""
-    job = next(iter(_releases(view)), None)
+    job = next((job for job in _releases(view) if job.verb == "release"), None)
     if job is None or job.state.open:
         return Mark.TODO
     if job.state is not State.DONE:
@@ -275,6 +185,6 @@ SCREEN = Screen(
     label=said.LABEL,
     question=said.QUESTION,
     show=show,
-    actions={"start": start, "answer": answer, "cancel": cancel, "again": again},
+    actions={"answer": answer, "cancel": cancel, "again": again},
     mark=mark,
 )

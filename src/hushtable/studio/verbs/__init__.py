@@ -4,5 +4,7 @@ VERBS = {
     "answer": "hushtable.studio.verbs.answer:answer",
     "release": "hushtable.studio.verbs.release:release",
     "best_levels": "hushtable.studio.verbs.best_levels:best_levels",
+    "preflight": "hushtable.studio.verbs.preflight:preflight",
+    "compare": "hushtable.studio.verbs.compare:compare",
 }
 """The verbs by name; each is imported in the process of its job alone."""

@@ -35,6 +35,7 @@ ANY = "*"
 LEVEL = "Level"
 
 THIS, CURRENT, DIFFERENCE = "Looked at", "Current choice", "Difference"
+NOW = "current"
 CONSEQUENCE = "What these levels leave"
 FIGURE = "What"
 MAKE_CURRENT = "Make it the current choice"
@@ -42,16 +43,20 @@ IS_CURRENT = "This is the current choice."
 NO_CURRENT = "There is no current choice yet: make one, and every level you click is compared with it."
 BACK_TO_CURRENT = "Back to the current choice"
 HOLDS, HOLDS_NOT = "holds", "does not hold"
-MET = "What is demanded, within the limit"
-SMALLEST = "People in the smallest class that stays (k)"
-ALONE = "People alone, before rows are suppressed"
-CLASSES = "Classes"
+MET = "What is demanded"
+SMALLEST = "k"
+ALONE = "People alone"
+CLASSES = "Classes that stay"
 SUPPRESSED = "Rows suppressed"
 PEOPLE_LOST = "People who lose a row"
 LOST = "What each column loses"
+WORDS = (
+    "k: people in the smallest class that stays. Alone: nobody else has the same values, before rows are suppressed. "
+    "Loss: 0 is nothing, 1 is everything."
+)
 
 NEIGHBOURS = "One level up or down"
-NEIGHBOUR_HEADS = ("Change", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "")
+NEIGHBOUR_HEADS = ("Change", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "Look at it")
 COUNTING = "Counting the neighbours …"
 SHOW_NEIGHBOURS = "Count the neighbours and draw what was judged"
 LOOK = "Look"
@@ -61,7 +66,7 @@ JUDGED = "All that was judged"
 JUDGED_WHAT = (
     "Down and to the left is better: less is lost, fewer rows are suppressed. What was judged is forgotten when the schema changes."
 )
-JUDGED_HEADS = ("Levels", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "")
+JUDGED_HEADS = ("Levels", "k", "People alone", "Rows suppressed", "Loss", "Demanded", "Look at it")
 JUDGED_TABLE = "The same as a table"
 
 PIN = "Pin these levels"
@@ -69,7 +74,7 @@ NOTE = "Note"
 NOTE_HINT = "Why this choice is worth coming back to."
 NO_NOTE = "Write a note, so that you know why you came back"
 PINS = "Pinned"
-PIN_HEADS = ("Note", "Levels", "k", "Rows suppressed", "Loss", "", "")
+PIN_HEADS = ("Note", "Levels", "k", "Rows suppressed", "Loss", "Look at it", "Let it go")
 UNPIN = "Unpin"
 STALE = "of an earlier state of the table or its schema"
 NO_SUCH_PIN = "There is no such pin"
@@ -79,8 +84,6 @@ RELEASE_WHAT = (
     "The recipe k-anonymity with exactly these levels, ready under Run. A run that sets rows aside for an audit suppresses and "
     "counts on the rest."
 )
-WHY_NOT = "Why it is to be released although it does not hold what is demanded"
-WHY_NEEDED = "These levels do not hold what is demanded within the limit: say why they are to be released"
 
 PROOF = "Is there a better one?"
 SEARCH = "Search the best levels"
@@ -120,19 +123,17 @@ def cells(count: int | None) -> str:
 
 def loss(name: str) -> str:
     """The loss by its measure."""
-    return (
-        f"Loss ({name}, 0 is nothing and 1 is everything)" if name in ("geometric", "arithmetic", "entropy") else f"Loss ({name})"
-    )
+    return f"Loss ({name})"
 
 
 def suppressed(choice: Mapping[str, Any]) -> str:
     """Rows that do not stay."""
-    return f"{choice['suppressed']:,} ({share(choice['suppressed_share'])})"
+    return f"{choice['suppressed']:,} ({share(choice['suppressed_share'])})".replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def classes(choice: Mapping[str, Any]) -> str:
-    """Classes, and those that stay."""
-    return f"{choice['classes']:,}, of which {choice['kept']:,} stay"
+    """Classes that stay, of all."""
+    return f"{choice['kept']:,} of {choice['classes']:,}"
 
 
 def change(value: float, *, digits: bool = False) -> str:
@@ -164,6 +165,12 @@ def verdict(choice: Mapping[str, Any], demand: Mapping[str, Any]) -> str:
     if choice["met"]:
         return f"Every released row would be like those of at least {choice['k'] - 1:,} other people; {gone}."
     return f"With these levels {gone}; no more than {share(demand['limit'])} may be."
+
+
+def not_released(choice: Mapping[str, Any], demand: Mapping[str, Any]) -> str:
+    """Why a release would be refused."""
+    gone = f"{choice['suppressed']:,} rows ({share(choice['suppressed_share'])}), and no more than {share(demand['limit'])} may be"
+    return f"A release with these levels would be refused: it would suppress {gone}. Choose coarser levels, or demand less above."
 
 
 def proven(result: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ BY_HAND_HINT = (
     "Mark what belongs together, then move it: to a group that is there, or to a new one. Marked lines can be dragged, too."
 )
 LEVEL = "Level to edit"
-NEW_LEVEL = "a new one on top"
+NEW_LEVEL = "a new one"
 MARKED = "Mark"
 GROUP = "Group"
 HIDDEN_VALUE = "a value of fewer than 5 people"

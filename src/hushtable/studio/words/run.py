@@ -7,21 +7,8 @@ from hushtable.studio.words import duration
 
 LABEL = "Run"
 QUESTION = "Is it done?"
-RECIPE = "Recipe"
-SHOW_KNOBS = "Show its knobs"
-EPSILON = "Privacy budget (epsilon)"
-EPSILON_HINT = "Of the whole release; smaller is more private."
-SEED = "Seed"
-SEED_HINT = "The same seed gives the same release. The noise of a privacy budget is fresh each time."
-HOLD_OUT = "Share of rows set aside"
-HOLD_OUT_HINT = "An audit needs rows that the release has not seen: 0.3 is usual, 0 for none."
-ALLOW_COPIES = "Why rows of real people may be released as they are"
-ALLOW_COPIES_HINT = "Only if a release would be refused for that; the reason stands on its card."
-DOMAINS = "Domains that were read off the rows"
-DOMAIN_OPTIONS = (("", "refuse the run"), ("learn", "learn them for a tenth of the budget"))
-PROMISE, EVIDENCE = "Its promise", "Evidence"
-RUN = "Run"
-NO_RECIPE = "Choose a recipe"
+NONE = "Nothing was run yet."
+TO_RECIPE = "Choose a recipe"
 PROGRESS = "How much of the job is done"
 STATE, STEP, TIME, USUAL, STEPS = "State", "Step", "Time", "Last time", "The steps of this job"
 STEP_DONE, STEP_NOW, STEP_LATER = "done", "at work", "to come"
@@ -67,11 +54,6 @@ def started(recipe: str, run: str) -> str:
 def usual(seconds: float) -> str:
     """How long it took before."""
     return f"usually {duration(seconds)}"
-
-
-def knobs(count: int) -> str:
-    """The head of the knobs."""
-    return "1 knob of the method" if count == 1 else f"{count} knobs of the method"
 
 
 def rows(released: int, train: int, suppressed: int) -> str:
