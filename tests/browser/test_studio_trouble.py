@@ -47,7 +47,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
         def go(limit: int = 0) -> Server:
             command = [sys.executable, "-c", (LIMITED.format(limit) if limit else "") + HUSH]
             process = stack.enter_context(
-                subprocess.Popen([*command, "studio", str(folder), "--no-browser"], env=environment, stderr=subprocess.PIPE, text=True)
+                subprocess.Popen(
+                    [*command, "studio", str(folder), "--no-browser"], env=environment, stderr=subprocess.PIPE, text=True
+                )
             )
             stack.callback(process.terminate)
             assert process.stderr is not None
