@@ -12,12 +12,16 @@ def layout(workspace: Workspace) -> list[str]:
     """How the file is written, as options."""
     kept = workspace.project.layout
     words = [] if kept.get("header") is None else ["--header" if kept["header"] else "--no-header"]
-    return words + (["--encoding", kept["encoding"]] if kept.get("encoding") else [])
+    words += ["--encoding", kept["encoding"]] if kept.get("encoding") else []
+    words += ["--delimiter", "tab" if kept["delimiter"] == "\t" else kept["delimiter"]] if kept.get("delimiter") else []
+    return words + (["--index"] if kept.get("index") else [])
 
 
 def schema(workspace: Workspace) -> list[str]:
     """Draft a schema."""
-    return ["hush", "schema", workspace.project.table, "--out", f"{workspace.name}.schema.yaml", *layout(workspace)]
+    mark = workspace.project.layout.get("decimal")
+    words = ["hush", "schema", workspace.project.table, "--out", f"{workspace.name}.schema.yaml", *layout(workspace)]
+    return [*words, "--decimal", mark] if mark else words
 
 
 def profile(workspace: Workspace) -> list[str]:

@@ -27,13 +27,25 @@ def grid(view: View, entries: Sequence[Mapping[str, Any]], places: Mapping[str, 
 
 
 def _lines(
-    view: View, entry: Mapping[str, Any], place: int, hidden: Mapping[str, str], noticed: Mapping[str, Any], risks: Mapping[str, Any]
+    view: View,
+    entry: Mapping[str, Any],
+    place: int,
+    hidden: Mapping[str, str],
+    noticed: Mapping[str, Any],
+    risks: Mapping[str, Any],
 ) -> list[Html]:
     name, fault = entry["name"], view.fault(f"column.{place}")
     reasons = (noticed.get("reasons") or {}).get(name) or {}
     label = (noticed.get("labels") or {}).get(name, "")
     box = element(
-        "input", type="checkbox", form=MANY, name="column", value=place, id=f"tick-{place}", data_keep=True, aria_label=said.tick(name)
+        "input",
+        type="checkbox",
+        form=MANY,
+        name="column",
+        value=place,
+        id=f"tick-{place}",
+        data_keep=True,
+        aria_label=said.tick(name),
     )
     cells: list[tuple[str, Child]] = [
         ("", element("div", box, element("span", element("strong", name), _small(label)), class_="name-cell")),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from hushtable.report.html import Html, element, join, table
-from hushtable.studio import words
 from hushtable.studio.files import DICTIONARIES
 from hushtable.studio.parts import button, field, form, select, switch
 from hushtable.studio.screens.column_grid import kept
@@ -66,13 +65,12 @@ def area(view: View, name: str, label: str, value: str, rows: int, *, hint: str 
     fault = view.fault(name)
     described = " ".join([f"hint-{name}"] * bool(hint) + [f"fault-{name}"] * bool(fault)) or None
     own = element(
-        "textarea", "\n" + view.value(name, value), id=f"field-{name}", name=name, rows=rows, spellcheck="false", autocomplete="off",
-        aria_invalid="true" if fault else None, aria_describedby=described,
+        "textarea", "\n" + view.value(name, value), id=f"field-{name}", name=name, rows=rows, spellcheck="false",
+        autocomplete="off", aria_invalid="true" if fault else None, aria_describedby=described,
     )  # fmt: skip
-    return element(
-        "div", element("label", label, for_=f"field-{name}"), own, element("p", hint, class_="hint", id=f"hint-{name}") if hint else None,
-        element("p", fault, class_="fault", id=f"fault-{name}") if fault else None, class_="field",
-    )  # fmt: skip
+    beside = [element("p", hint, class_="hint", id=f"hint-{name}")] if hint else []
+    beside += [element("p", fault, class_="fault", id=f"fault-{name}")] if fault else []
+    return element("div", element("label", label, for_=f"field-{name}"), own, beside, class_="field")
 
 
 def yaml(view: View, text: str, faulty: Html | None) -> Html:
@@ -103,9 +101,7 @@ def dictionary(view: View) -> Html:
         [element("a", f"{e.name}/", href=view.to("columns", view="dictionary", folder=e.id)), ""] for e in entries if e.folder
     ]
     found = [e for e in entries if not e.folder and (folder / e.name).resolve() != own]
-    files_ = [
-        [e.name, button(said.TAKE, name="file", value=e.id, aria_label=f"{said.TAKE}: {e.name}")] for e in found
-    ]
+    files_ = [[e.name, button(said.TAKE, name="file", value=e.id, aria_label=f"{said.TAKE}: {e.name}")] for e in found]
     rows = [*folders, *files_]
     listing = table([said.FILE, said.ACTION], rows, label=said.FILES, sortable=False, class_="files") if rows else None
     empty = element("p", said.NO_DICTIONARY) if not found else None
@@ -125,6 +121,3 @@ def described(found: Mapping[str, Any]) -> Html | None:
     faults = [element("li", f"{fault['where']}: {fault['reason']}") for fault in found["faults"]]
     wrong = join(element("p", said.contradicted(len(faults))), element("ul", faults)) if faults else None
     return element("div", element("p", said.described(found)), wrong, class_="caution")
-
-
-NOTHING = words.NOTHING

@@ -81,9 +81,7 @@ async def _grid(
     if view.query.get("risk") == "all":
         risks = {risk["name"]: risk for risk in await view.ask("risk", columns=list(shown))}
     places = {name: place for place, name in enumerate(names)}
-    return column_grid.grid(
-        view, found["columns"], places, hidden=hidden, noticed=noticed or view.workspace.noticed(), risks=risks
-    )
+    return column_grid.grid(view, found["columns"], places, hidden=hidden, noticed=noticed or view.workspace.noticed(), risks=risks)
 
 
 def _tools(view: View, hidden: Mapping[str, str]) -> Html:
@@ -256,7 +254,7 @@ async def offer(view: View, form: Form) -> str:
     form.check()
     entry = await view.ask("details", column=name)
     remarks = view.workspace.noticed().get("remarks") or []
-    codes = next((r["codes"] for r in remarks if r["column"] == name and r["what"] == what), [])
+    codes: list[str] = next((r["codes"] for r in remarks if r["column"] == name and r["what"] == what), [])
     if what in ("weight", "copy"):
         await _edit(view, [name], {"role": "identifier"}, said.set_role([name], "identifier"))
     elif what == "words":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.report.html import Child, Html, element, join, table
+from hushtable.errors import InputError
+from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.studio import commands, places, words
 from hushtable.studio.forms import Form
-from hushtable.studio.parts import button, form, post_button, select, switch
+from hushtable.studio.parts import button, form, post_button, select, switch, tick
 from hushtable.studio.studio import Reading
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import open as said
@@ -16,6 +17,8 @@ from hushtable.studio.workspace import Workspace
 
 ENCODINGS = ("", "cp1252", "latin-1", "utf-16")
 HEADERS = ("judged", "yes", "no")
+AS_FOUND: dict[str, Any] = {"header": None, "names": [], "encoding": "", "delimiter": "", "decimal": "", "index": False}
+"""Nothing is said of how a file is written."""
 
 
 async def show(view: View) -> Shown:
@@ -24,9 +27,11 @@ async def show(view: View) -> Shown:
     if reading is not None and reading.at_work:
         return Shown(_reading(view, reading), refresh=True, title=words.percent(reading.share))
     if reading is not None and reading.faults:
+        found = await _peek(view, reading)
         content = join(
             element("p", said.unreadable(reading.path.name), class_="lead"),
             _layout(view, reading.layout, []),
+            join(element("p", said.about(found["about"]), class_="soft"), _facts(found), _rows(found)) if found else None,
             _choose(view, folded=True),
         )
         return Shown(content, faults=reading.faults)
@@ -45,36 +50,79 @@ def _reading(view: View, reading: Reading) -> Html:
     return element("div", rows, class_="panel-box", data_job="reading")
 
 
+async def _peek(view: View, reading: Reading) -> dict[str, Any] | None:
+    """How a file that could not be read begins; None where not even that can be said, which its faults tell."""
+    try:
+        return dict(await view.ask("peek", path=str(reading.path), layout=reading.layout))
+    except InputError:
+        return None
+
+
 async def _look(view: View) -> Html:
     workspace, found = view.workspace, await view.ask("first_look")
-    heads = found["names"]
-    rows = [[words.NOTHING if cell is None else cell for cell in row] for row in found["rows"]]
-    more = element("p", said.more_columns(found["more"]), class_="soft") if found["more"] else None
-    roles = workspace.roles()
-    questioned = said.questioned([name for name in roles if said.odd_name(name)])
+    project = workspace.project
+    settled = project.layout.get("header") is not None or workspace.chosen("open").get("names") == project.hash
+    questioned = found["questioned"] and not settled
     changed = element("p", said.CHANGED, class_="caution") if workspace.changed else None
+    large = said.live(found["live"], project.rows) if found["live"] < project.rows else ""
     return join(
-        element("p", said.was_read(workspace.project.table, workspace.project.rows, workspace.project.columns), class_="lead"),
+        element("p", said.was_read(project.table, project.rows, project.columns), class_="lead"),
         element("div", changed, post_button(view, "anew", said.READ_AGAIN), class_="alert") if changed else None,
-        element("p", questioned, class_="caution") if questioned else None,
-        element("section", element("h2", said.RIGHTLY), element("p", said.MASKED, class_="soft"),
-                table(heads, rows, label=said.MASKED_LABEL, sortable=False, class_="masked"), more),
-        element("p", element("a", said.GO_ON, href=view.to("columns"), class_="main")),
+        _question(view, found) if questioned else None,
+        element("p", large, class_="soft") if large else None,
+        element("section", element("h2", said.RIGHTLY), _facts(found), element("p", said.MASKED, class_="soft"), _rows(found)),
+        element("p", element("a", said.GO_ON, href=view.to("columns"), class_="plain-button" if questioned else "main")),
         element(
-            "details", element("summary", said.NOT_RIGHTLY), _layout(view, workspace.project.layout, list(roles)),
+            "details", element("summary", said.NOT_RIGHTLY), _layout(view, project.layout, list(workspace.roles())),
             open=bool(view.faults),
         ),
     )  # fmt: skip
 
 
-def _layout(view: View, layout: dict[str, Any], names: Sequence[str]) -> Html:
+def _question(view: View, found: Mapping[str, Any]) -> Html:
+    """Before anything else: whether the first line is a person's."""
+    text = said.questioned(len(found["personal"]), found["verdict"] or "")
+    acts = [post_button(view, "names", said.ARE_NAMES)]
+    if found["form"] != "parquet" and found["verdict"] != "repeated":
+        acts.insert(0, post_button(view, "record", said.IS_RECORD, main=True))
+    return element("section", element("h2", said.QUESTION_FIRST), element("p", text, class_="caution"),
+                   element("div", acts, class_="buttons"), class_="panel-box")  # fmt: skip
+
+
+def _facts(found: Mapping[str, Any]) -> Html | None:
+    """How the file is written, as it was said or found."""
+    ragged = element("p", said.ragged(found["ragged"]), class_="caution") if found["ragged"] else None
+    if found["form"] == "parquet":
+        return ragged
+    layout = found["layout"]
+    delimiter, decimal = layout["delimiter"], found["decimal"]
+    values = {
+        "encoding": layout["encoding"],
+        "delimiter": said.DELIMITER_WORDS.get(delimiter, delimiter),
+        "decimal": said.DECIMAL_WORDS[decimal] if decimal else said.NO_DECIMALS,
+        "header": said.NAMES if layout["header"] else said.RECORD,
+        "index": said.NUMBERS_ROWS if layout["index"] else said.LIKE_OTHERS,
+    }
+    return join(pairs([(said.FOUND[name], value) for name, value in values.items()], class_="facts short"), ragged)
+
+
+def _rows(found: Mapping[str, Any]) -> Html:
+    rows = [[words.NOTHING if cell is None else cell for cell in row] for row in found["rows"]]
+    more = element("p", said.more_columns(found["more"]), class_="soft") if found["more"] else None
+    return join(table(found["names"], rows, label=said.MASKED_LABEL, sortable=False, class_="masked"), more)
+
+
+def _layout(view: View, layout: Mapping[str, Any], names: Sequence[str]) -> Html:
     header = "judged" if layout.get("header") is None else "yes" if layout["header"] else "no"
     index = [("", said.NO_INDEX), *((name, name) for name in names)]
+    held = layout.get("encoding") or ""
+    encodings = [(own, said.ENCODING_WORDS[own]) for own in ENCODINGS]
     fields: list[Child] = [
         switch(view, "header", said.HEADER, [(own, said.HEADER_WORDS[own]) for own in HEADERS], header),
-        select(
-            view, "encoding", said.ENCODING, [(own, said.ENCODING_WORDS[own]) for own in ENCODINGS], layout.get("encoding") or ""
-        ),
+        select(view, "delimiter", said.DELIMITER, said.DELIMITER_WORDS.items(), layout.get("delimiter") or ""),
+        select(view, "encoding", said.ENCODING, encodings, held),
+        select(view, "decimal", said.DECIMAL, said.DECIMAL_WORDS.items(), layout.get("decimal") or ""),
+        tick(view, "unnamed", said.UNNAMED, bool(layout.get("index")), hint=said.UNNAMED_HINT),
         select(view, "index", said.INDEX, index, "", hint=said.INDEX_HINT) if names else None,
     ]
     return form(view, "layout", fields, button(said.READ_AGAIN, main=not names), class_="fields")
@@ -143,15 +191,38 @@ async def change_layout(view: View, form: Form) -> str:
     reading = view.studio.reading
     path = reading.path if reading is not None else view.workspace.table
     header = form.one_of("header", HEADERS, "judged")
-    encoding = form.one_of("encoding", ENCODINGS)
+    layout: dict[str, Any] = {
+        "header": None if header == "judged" else header == "yes",
+        "names": [],
+        "encoding": form.one_of("encoding", ENCODINGS),
+        "delimiter": form.one_of("delimiter", said.DELIMITER_WORDS),
+        "decimal": form.one_of("decimal", said.DECIMAL_WORDS),
+        "index": "unnamed" in form,
+    }
+    if layout["index"] and header == "no":
+        form.fault("unnamed", said.NO_HEADER)
     form.check()
-    layout: dict[str, Any] = {"header": None if header == "judged" else header == "yes", "names": [], "encoding": encoding}
     held = {} if reading is not None else view.workspace.project.layout
     if index := form.get("index", ""):
         changed = await view.ask("index", column=index)
         view.workspace.change_schema(changed, "open", said.index_column(index))
-    if reading is not None or {**layout} != {"header": None, "names": [], "encoding": "", **held}:
+    if reading is not None or layout != {**AS_FOUND, **held}:
         view.studio.read(path, layout, anew=True)
+    return view.to("open")
+
+
+async def is_record(view: View, form: Form) -> str:
+    """The first line is somebody's record: read the table again without names."""
+    view.studio.read(
+        view.workspace.table, {**AS_FOUND, **view.workspace.project.layout, "header": False, "index": False}, anew=True
+    )
+    return view.to("open")
+
+
+async def are_names(view: View, form: Form) -> str:
+    """The first line holds names, although it does not look so: that is a decision, as names are published."""
+    view.workspace.choose("open", {"names": view.workspace.project.hash})
+    view.journal(said.NAMES_ARE_NAMES)
     return view.to("open")
 
 
@@ -167,7 +238,10 @@ SCREEN = Screen(
     label=said.LABEL,
     question=said.QUESTION,
     show=show,
-    actions={"table": open_table, "recent": open_recent, "cancel": cancel, "anew": read_anew, "layout": change_layout},
+    actions={
+        "table": open_table, "recent": open_recent, "cancel": cancel, "anew": read_anew, "layout": change_layout,
+        "record": is_record, "names": are_names,
+    },
     mark=mark,
     needs_table=False,
-)
+)  # fmt: skip

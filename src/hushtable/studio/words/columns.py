@@ -90,7 +90,9 @@ DOMAIN_REASON = "Why are they public knowledge?"
 NOT_BOTH = "Give the least and the greatest value"
 
 YAML_TITLE = "The schema as YAML"
-YAML_HINT = "It is held against all rows before it is saved. Roles: identifier (drop), quasi (others may know), secret, target, plain."
+YAML_HINT = (
+    "It is held against all rows before it is saved. Roles: identifier (drop), quasi (others may know), secret, target, plain."
+)
 YAML_SHOWN = "This shows the values that were read from the rows. That it was opened stands in the journal."
 YAML_FIELD = "Schema"
 YAML_SAVE = "Check and save"
@@ -99,8 +101,8 @@ WROTE_YAML = "The schema was written as YAML"
 
 DICTIONARY_TITLE = "What does the data dictionary say?"
 DICTIONARY_HINT = (
-    "A CSV file (variable, type, codes, missing, min, max, label) or JSON, below the start folder. Columns are matched by name. What "
-    "agrees with the rows is declared; a column that disagrees stays as it is and is named."
+    "A CSV file (variable, type, codes, missing, min, max, label) or JSON, below the start folder. Columns are matched by name. "
+    "What agrees with the rows is declared; a column that disagrees stays as it is and is named."
 )
 DICTIONARY_REASON = "Why is it public knowledge?"
 DICTIONARY_FILE = "File"
@@ -303,7 +305,11 @@ def described(found: Mapping[str, Any]) -> str:
 
 def contradicted(count: int) -> str:
     """Columns that a dictionary disagrees with."""
-    return "It contradicts 1 column, which stays as it is:" if count == 1 else f"It contradicts {count} columns, which stay as they are:"
+    return (
+        "It contradicts 1 column, which stays as it is:"
+        if count == 1
+        else f"It contradicts {count} columns, which stay as they are:"
+    )
 
 
 def took(name: str) -> str:
