@@ -151,7 +151,7 @@ def test_from_a_table_to_the_card_of_its_release(studio: Opening, server: Server
     page.get_by_role("link", name=said_of_open.GO_ON).click()
     page.get_by_text(re.compile("of people are unique by birth_date")).wait_for()
     expect(page.locator("[data-load]")).to_have_count(0)
-    assert page.locator(".bar-number").count() == 2 * len(COLUMNS)
+    assert page.locator(".bar-number").count() == 3 * len(COLUMNS)
     page.get_by_role("link", name=said_of_run.LABEL).click()
     page.get_by_label(said_of_run.SEED).fill("1")
     page.get_by_role("button", name=said_of_run.RUN, exact=True).click()
@@ -201,7 +201,8 @@ def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: st
     window = studio(size, color_scheme=theme)
     open_people(window)
     found = {}
-    for screen in ("open?folder=", "columns?risk=all", "run?new=1", "run", "journal"):
+    panels = ("columns?view=column&column=1", "columns?view=dictionary")
+    for screen in ("open?folder=", "columns?risk=all", *panels, "run?new=1", "run", "journal"):
         page = window.go(screen)
         for folded in page.locator("details:not([open]) > summary").all():
             folded.click()
@@ -212,7 +213,7 @@ def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: st
 def test_the_page_fits_320_pixels(studio: Opening):
     window = studio((320, 600))
     open_people(window)
-    for screen in ("open", "columns?risk=all", "run?new=1", "journal"):
+    for screen in ("open", "columns?risk=all", "columns?view=column&column=1", "run?new=1", "journal"):
         page = window.go(screen)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, screen
 
@@ -226,7 +227,7 @@ def test_without_script_everything_is_pages_and_forms(studio: Opening):
         page.get_by_text(said_of_open.RIGHTLY).wait_for()
     page = window.go("columns")
     page.get_by_role("link", name=said_of_columns.WITHOUT_SCRIPT).click()
-    assert page.locator(".bar-number").count() == 2 * len(COLUMNS)
+    assert page.locator(".bar-number").count() == 3 * len(COLUMNS)
     page = window.go("run?new=1")
     page.get_by_label(said_of_run.HOLD_OUT).fill("often")
     page.get_by_role("button", name=said_of_run.RUN, exact=True).click()
@@ -248,6 +249,39 @@ def test_the_grid_is_one_tab_stop_and_walked_by_arrows(studio: Opening):
     place = page.evaluate("[document.activeElement.closest('tr').rowIndex, document.activeElement.closest('td').cellIndex]")
     assert place == [2, 2]
     assert grid.locator("[tabindex='0']").count() == 1
+
+
+def test_a_role_is_changed_by_the_arrow_keys_and_undone(studio: Opening):
+    window = studio()
+    open_people(window)
+    page = window.go("columns")
+    expect(page.locator("[data-load]")).to_have_count(0)
+    before = page.locator("#headline").inner_text()
+    assert "education" in before
+    page.locator("#tick-1").check()
+    held = page.get_by_role("group", name=said_of_columns.role_of("education")).get_by_role("radio", checked=True)
+    held.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#headline .lead")).to_be_visible()
+    expect(page.locator("#headline .lead")).not_to_contain_text("education")
+    # The focus is where it was, one step on, and the tick stays.
+    expect(page.locator(":focus")).to_have_id("role-2-secret")
+    expect(page.locator("#tick-1")).to_be_checked()
+    assert page.locator("[data-grid] [tabindex='0']").count() == 1
+    for key in ("ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator(":focus")).to_have_id("role-2-plain")
+    # At its end the switch leads on to the next cell.
+    expect(page.locator("[data-load]")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.cellIndex") == 3
+    while (
+        page.get_by_role("button", name=said_of_columns.UNDO).is_enabled()
+        and "education" not in page.locator("#headline").inner_text()
+    ):
+        page.get_by_role("button", name=said_of_columns.UNDO).click()
+        expect(page.locator("[data-load]")).to_have_count(0)
+    assert page.locator("#headline").inner_text() == before
 
 
 def test_the_summary_of_faults_is_focused_and_leads_to_its_field(studio: Opening):

@@ -19,7 +19,7 @@ from hushtable.table.values import Raw
 
 
 def edit(opened: Opened, *, watch: Watcher, columns: list[str], change: dict[str, Any], file: str) -> str:
-    """The schema after a change of these columns: ``role``, ``kind``, ``missing``, ``domain``, ``reason``, as far as they are given.
+    """The schema after a change of these columns: ``role``, ``kind``, ``missing``, ``domain``, ``reason``, as far as given.
 
     InputError with every fault, each at its column, and without a value.
     """

@@ -16,10 +16,10 @@ from hushtable.errors import InputError
 from hushtable.studio import words
 from hushtable.studio.questions import QUESTIONS
 from hushtable.table.columns import FREE, Column, Role
+from hushtable.table.disk import read_text
 from hushtable.table.files import form_of, opened
 from hushtable.table.infer import Draft, examine
 from hushtable.table.layout import Layout
-from hushtable.table.disk import read_text
 from hushtable.table.schema import Schema
 from hushtable.table.singling import Columns
 from hushtable.table.table import Table
@@ -156,7 +156,7 @@ def under(opened: Opened, schema: Schema) -> Opened:
         anew = make(replace(schema, columns=read, zeros=()), opened.names, opened.source, where=opened.path.name)
     except InputError as error:
         raise InputError([replace(fault, values=()) for fault in error.faults]) from None
-    columns = tuple(anew.schema[c.name] if c.name in anew.schema else c for c in schema)
+    columns = tuple(c if c.name in kept else anew.schema[c.name] for c in schema)
     arrays = {name: old[name] if name in kept else anew[name] for name in schema.names}
     texts = {n: words for n, words in (*old.texts.items(), *anew.texts.items()) if n in schema and schema[n].kind in FREE}
     table = Table(replace(schema, columns=columns), arrays, texts, tuple(name for name in opened.names if name not in schema))

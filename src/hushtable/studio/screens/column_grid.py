@@ -49,7 +49,7 @@ def _lines(
     )
     cells: list[tuple[str, Child]] = [
         ("", element("div", box, element("span", element("strong", name), _small(label)), class_="name-cell")),
-        (said.KIND, _kind(view, entry, place, reasons.get(entry["kind"], ""))),
+        (said.KIND, _kind(view, entry, place)),
         (said.ROLE, join(_role(view, entry, place, hidden), _small(reasons.get(entry["role"], "")))),
         (said.VALUES, _values(entry)),
     ]
@@ -67,13 +67,12 @@ def _lines(
     return lines
 
 
-def _kind(view: View, entry: Mapping[str, Any], place: int, reason: str) -> Html:
-    domain = said.domain(entry["domain"], observed=entry["observed"])
-    origin = said.source(observed=entry["observed"], undeclared=entry["undeclared"])
+def _kind(view: View, entry: Mapping[str, Any], place: int) -> Html:
+    domain = said.domain(entry["domain"])
+    origin = said.source(observed=entry["observed"] or not domain, undeclared=entry["undeclared"])
     link = element("a", said.CHANGE, href=view.to("columns", view="column", column=place), aria_label=said.change(entry["name"]))
     return join(
         element("span", said.KINDS[entry["kind"]]),
-        _small(reason),
         _small(f"{domain}, {origin}" if domain else origin),
         element("small", link, class_="why"),
     )

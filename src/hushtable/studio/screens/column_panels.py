@@ -13,14 +13,16 @@ from hushtable.studio.view import View
 from hushtable.studio.words import columns as said
 
 
-def column(view: View, entry: Mapping[str, Any], place: int, label: str) -> Html:
+def column(view: View, entry: Mapping[str, Any], place: int, noticed: Mapping[str, Any]) -> Html:
     """All that is said of one column but its role."""
     own = {"view": "column", "column": str(place)}
     kinds = list(said.KINDS.items())
-    given = not entry["observed"]
+    given, name = not entry["observed"], entry["name"]
+    label = (noticed.get("labels") or {}).get(name, "")
+    why = ((noticed.get("reasons") or {}).get(name) or {}).get(entry["kind"], "")
     fields = [
         field(view, "label", said.LABEL_FIELD, label, hint=said.LABEL_HINT, maxlength=200),
-        select(view, "kind", said.KIND_FIELD, kinds, entry["kind"], hint=said.KIND_HINT),
+        select(view, "kind", said.KIND_FIELD, kinds, entry["kind"], hint=said.why(why)),
         field(view, "missing", said.MISSING_FIELD, ", ".join(entry["own_missing"]), hint=said.MISSING_HINT),
     ]
     if entry["coded"] or entry["numbers"]:
@@ -36,7 +38,7 @@ def column(view: View, entry: Mapping[str, Any], place: int, label: str) -> Html
         fields.append(area(view, "levels", said.LEVELS, "\n".join(entry["levels"]), 8, hint=hint))
     if entry["coded"] or entry["numbers"]:
         fields.append(reason(view, "reason", said.DOMAIN_REASON))
-    head = element("h2", entry["name"], id=f"field-column.{place}", tabindex=-1)
+    head = element("h2", name, id=f"field-column.{place}", tabindex=-1)
     fault = view.fault(f"column.{place}")
     return join(
         back(view, place),

@@ -32,8 +32,7 @@ async def show(view: View) -> Shown:
         case "column":
             place = _place(_asked(view, "column"), names)
             entry = await view.ask("details", column=names[place])
-            label = (view.workspace.noticed().get("labels") or {}).get(names[place], "")
-            return Shown(column_panels.column(view, entry, place, label), command)
+            return Shown(column_panels.column(view, entry, place, view.workspace.noticed()), command)
         case "yaml" if view.workspace.chosen("columns").get("yaml"):
             faulty = [place for place in range(len(names)) if view.fault(f"column.{place}")]
             below = await _grid(view, [names[place] for place in faulty[:PAGE]], names, {}) if faulty else None

@@ -73,8 +73,8 @@ async def _look(view: View) -> Html:
         element("section", element("h2", said.RIGHTLY), _facts(found), element("p", said.MASKED, class_="soft"), _rows(found)),
         element("p", element("a", said.GO_ON, href=view.to("columns"), class_="plain-button" if questioned else "main")),
         element(
-            "details", element("summary", said.NOT_RIGHTLY), _layout(view, project.layout, list(workspace.roles())),
-            open=bool(view.faults),
+            "details", element("summary", said.NOT_RIGHTLY),
+            _layout(view, project.layout, [] if questioned else list(workspace.roles())), open=bool(view.faults),
         ),
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def _facts(found: Mapping[str, Any]) -> Html | None:
         "header": said.NAMES if layout["header"] else said.RECORD,
         "index": said.NUMBERS_ROWS if layout["index"] else said.LIKE_OTHERS,
     }
-    return join(pairs([(said.FOUND[name], value) for name, value in values.items()], class_="facts short"), ragged)
+    return join(pairs([(said.FOUND[name], value) for name, value in values.items()], class_="written"), ragged)
 
 
 def _rows(found: Mapping[str, Any]) -> Html:
@@ -125,7 +125,7 @@ def _layout(view: View, layout: Mapping[str, Any], names: Sequence[str]) -> Html
         tick(view, "unnamed", said.UNNAMED, bool(layout.get("index")), hint=said.UNNAMED_HINT),
         select(view, "index", said.INDEX, index, "", hint=said.INDEX_HINT) if names else None,
     ]
-    return form(view, "layout", fields, button(said.READ_AGAIN, main=not names), class_="fields")
+    return form(view, "layout", fields, button(said.READ_AGAIN, main=view.studio.reading is not None), class_="fields")
 
 
 def _choose(view: View, *, folded: bool) -> Html:

@@ -150,6 +150,11 @@ def never(names: Sequence[str]) -> str:
     return f"Not counted, as keys and free text are never released: {listed(names, 6)}." if names else ""
 
 
+def why(reason: str) -> str:
+    """Why a kind was drafted, before the hint of its field."""
+    return f"Drafted by: {reason}. {KIND_HINT}" if reason else KIND_HINT
+
+
 def whom(found: Mapping[str, Any]) -> str:
     """Whom the shares count."""
     return "people"
@@ -160,7 +165,7 @@ def sampled(rows: int, of: int) -> str:
     return f"Counted on {rows:,} of {of:,} rows, picked at random: among all rows fewer are unique."
 
 
-def domain(plain: Mapping[str, Any], *, observed: bool) -> str:
+def domain(plain: Mapping[str, Any]) -> str:
     """The domain of a column."""
     if "levels" in plain:
         return f"{plain['levels']:,} values" if plain["levels"] != 1 else "1 value"
@@ -171,7 +176,7 @@ def domain(plain: Mapping[str, Any], *, observed: bool) -> str:
 
 def source(*, observed: bool, undeclared: bool) -> str:
     """Where the domain comes from."""
-    if observed:
+    if observed and undeclared:
         return "read from the rows"
     return "declared; more of it read from the rows" if undeclared else "declared public"
 
