@@ -53,11 +53,18 @@ def _lines(
         (said.ROLE, join(_role(view, entry, place, hidden), _small(reasons.get(entry["role"], "")))),
         (said.VALUES, _values(entry)),
     ]
-    inner = [element("td", child, data_label=head or None) for head, child in cells]
+    # With an id the focus finds its way back to a cell that holds no field.
+    inner = [element("td", child, data_label=head or None, id=f"cell-{place}-{i}") for i, (head, child) in enumerate(cells)]
     risk = risks.get(name)
     where = None if risk is not None else view.piece("risk", column=place, **hidden)
     bars = risk_bars(risk) if risk is not None else element("span", said.WAITING, class_="soft")
-    last = element("td", element("div", bars, class_="risks", data_load=where), data_label=said.RISK, class_="risks-cell")
+    last = element(
+        "td",
+        element("div", bars, class_="risks", data_load=where),
+        data_label=said.RISK,
+        class_="risks-cell",
+        id=f"cell-{place}-risk",
+    )
     wrong = element("p", fault, class_="fault") if fault else None
     remarks = [wrong, *_remarks(view, entry, place, noticed.get("remarks") or [], hidden)]
     kind = f"role-{entry['role']}" + (" faulty" if fault else "")
