@@ -131,7 +131,9 @@
   const cells = (grid) => all("tbody tr", grid).map((row) => all("td", row));
   const group = (radio) => all("input[type=radio]", radio.form).filter((one) => one.name === radio.name);
   const stops = (cell) => {
-    const found = all(FIELDS, cell).filter((one) => one.type !== "radio" || one === (group(one).find((o) => o.checked) || group(one)[0]));
+    // What is parsed by script holds the fields of a noscript too, which are never shown.
+    const shown = all(FIELDS, cell).filter((one) => !one.closest("noscript"));
+    const found = shown.filter((one) => one.type !== "radio" || one === (group(one).find((o) => o.checked) || group(one)[0]));
     return found.length ? found : [cell];
   };
   const rove = (grid, to) => {
