@@ -12,7 +12,7 @@ def layout(workspace: Workspace) -> list[str]:
     """How the file is written, as options."""
     kept = workspace.project.layout
     words = [] if kept.get("header") is None else ["--header" if kept["header"] else "--no-header"]
-    for name in ("encoding", "delimiter", "decimal"):
+    for name in ("encoding", "delimiter"):
         if kept.get(name):
             words += [f"--{name}", "tab" if kept[name] == "\t" else kept[name]]
     return words + (["--index"] if kept.get("index") else [])
@@ -20,7 +20,9 @@ def layout(workspace: Workspace) -> list[str]:
 
 def schema(workspace: Workspace) -> list[str]:
     """Draft a schema."""
-    return ["hush", "schema", workspace.project.table, "--out", f"{workspace.name}.schema.yaml", *layout(workspace)]
+    mark = workspace.project.layout.get("decimal")
+    words = ["hush", "schema", workspace.project.table, "--out", f"{workspace.name}.schema.yaml", *layout(workspace)]
+    return [*words, "--decimal", mark] if mark else words
 
 
 def profile(workspace: Workspace) -> list[str]:

@@ -132,6 +132,8 @@ class Studio:
         project.layout, project.hash, project.stamp = reading.layout, found["hash"], (stamp.size, stamp.time)
         project.rows, project.columns = found["rows"], found["columns"]
         workspace.save()
+        if found["noticed"] is not None:
+            workspace.notice(found["noticed"])
         if drafted:
             command = commands.schema(workspace)
             workspace.change_schema(found["schema"], "open", words.drafted(project.table), command=command)
