@@ -9,5 +9,12 @@ QUESTIONS = {
     "headline": "hushtable.studio.questions.risk:headline",
     "recipes": "hushtable.studio.questions.recipes:recipes",
     "knobs": "hushtable.studio.questions.recipes:knobs",
+    "judgement": "hushtable.studio.questions.audit:judgement",
+    "attacks": "hushtable.studio.questions.audit:attacks",
+    "use": "hushtable.studio.questions.audit:use",
+    "people": "hushtable.studio.questions.people:people",
+    "person": "hushtable.studio.questions.people:person",
+    "checklist": "hushtable.studio.questions.publish:checklist",
+    "card": "hushtable.studio.questions.publish:card",
 }
 """The questions by name; each is imported when it is asked first."""

@@ -2,5 +2,8 @@
 
 VERBS = {
     "release": "hushtable.studio.verbs.release:release",
+    "audit": "hushtable.studio.verbs.audit:audit",
+    "publish": "hushtable.studio.verbs.publish:publish",
+    "check": "hushtable.studio.verbs.publish:check",
 }
 """The verbs by name; each is imported in the process of its job alone."""
