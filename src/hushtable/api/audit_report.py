@@ -130,7 +130,7 @@ class AuditReport(Shown):
 
     @property
     def knowing(self) -> tuple[str, ...]:
-        """The audits whose attackers hold something of a person: what is run again to ask about attackers who hold other columns."""
+        """The audits whose attackers hold something of a person: what is run again for one who holds other columns."""
         return tuple(dict.fromkeys(f.audit for f in self.findings if f.known and f.audit))
 
     @property

@@ -132,8 +132,9 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
             raise HTTPException(404)
         entries, form = workspace.journal.read(), request.path_params["form"]
         text = {
-            "sh": lambda: as_script(entries, workspace.folder.name, studio.unfinished), "md": lambda: as_markdown(entries, workspace.project.table),
-        }  # fmt: skip
+            "sh": lambda: as_script(entries, workspace.folder.name, studio.unfinished),
+            "md": lambda: as_markdown(entries, workspace.project.table),
+        }
         if form not in text:
             raise HTTPException(404)
         saved = {"content-disposition": f'attachment; filename="journal.{form}"'}
@@ -165,7 +166,8 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
 
     routes = [
         Route("/", home), Route("/enter", enter), Route("/link", link, methods=["POST"]), Route("/static/{name}", static),
-        Route("/events", events), Route("/result/{id}", result), Route("/bundle/{id}", bundle), Route("/session/lock", lock, methods=["POST"]),
+        Route("/events", events), Route("/result/{id}", result), Route("/bundle/{id}", bundle),
+        Route("/session/lock", lock, methods=["POST"]),
         Route("/journal.{form}", journal), Route("/{screen}", show), Route("/{screen}/-/{piece}", piece),
         Route("/{screen}/{action}", act, methods=["POST"]),
     ]  # fmt: skip

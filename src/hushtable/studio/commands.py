@@ -65,9 +65,10 @@ def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     words = ["hush", "publish", _path(workspace, request["release"])]
     words += ["--audit", _path(workspace, request["audit"])] if request["audit"] else []
     words += ["--source", _path(workspace, request["source"]), "--source-sha256", request["digest"]]
-    words += [word for name, text in request["about"].items() for word in (f"--{name}", text)]
+    said = [word for name, text in request["about"].items() if text for word in (f"--{name}", text)]
+    words += [*said, "--out", _path(workspace, request["out"])] if said else []
     words += [word for name in ("by", "reason") if request[name] for word in (f"--{name}", request[name])]
-    return [*words, "--out", _path(workspace, request["out"]), "--zip", _path(workspace, request["zip"])]
+    return [*words, "--zip", _path(workspace, request["zip"])]
 
 
 def _path(workspace: Workspace, path: str) -> str:

@@ -20,7 +20,7 @@ from hushtable.report.decision import Answer, answers
 from hushtable.report.words import p_value, sentence, share
 from hushtable.studio.questions.room import Opened, Watcher
 
-DRAWN = 12
+DRAWN = 8
 """So many attacks of a kind are drawn."""
 MOST = 200
 """So many lines of a measure are shown; the whole report has all."""

@@ -46,7 +46,7 @@ def audit(request: Mapping[str, Any], folder: Path, progress: Progress) -> dict[
 
 
 def people(report: AuditReport, sides: Sides) -> dict[str, Any]:
-    """The records at risk and, as far as the rows are in memory, what gives each away: agreement, and values as their form alone."""
+    """The records at risk and, where the rows are in memory, what gives each away, values as their form alone."""
     held, found = sides.train, sides.release
     groups: list[dict[str, Any]] = []
     if isinstance(held, Table) and isinstance(found, Table):

@@ -61,8 +61,8 @@ ATTACK, INSIDE, OUTSIDE, DIFFERENCE, INTERVAL, MEANING = (
     "Attack and verdict", "In the table", "Outside", "Difference in points", "Interval", "What it means",
 )  # fmt: skip
 HITS = (
-    "“In the table” is the share of people in the release on whom the attack succeeds, “outside” the same of people who are not in it. "
-    "The difference is what being in the release costs; measured, with its interval."
+    "“In the table” is the share of people in the release on whom the attack succeeds, “outside” the same of people who are not "
+    "in it. The difference is what being in the release costs; measured, with its interval."
 )
 NO_ATTACK = "No attack of this kind gave a number."
 NO_PEOPLE = "No attack that hits people one by one gains more than chance explains, so no record is known to be at risk."
@@ -82,7 +82,10 @@ NO_PAIR = "No single released row gives this record away."
 NOT_IN_MEMORY = "The tables do not fit into memory, so rows are not shown beside each other here."
 MISSING = "missing"
 PEOPLE_PAGES, EARLIER, LATER = "Pages of records", "Riskier ones", "Further ones"
-USE_WHAT = "Every number stands beside the same number for fresh rows: real people who were set aside. Nothing can be better than that, but by luck."
+USE_WHAT = (
+    "Every number stands beside the same number for fresh rows: real people who were set aside. Nothing can be better than that, "
+    "but by luck."
+)
 USE_TITLES = {"margins": "Columns", "associations": "Pairs", "downstream": "Models", "queries": "Queries"}
 MEASURE, MEASURE_ALONE, RELEASED, FRESH, DIRECTION = (
     "Measure and verdict",
@@ -121,8 +124,8 @@ def run(name: str, title_: str) -> str:
 
 
 def few(names: Sequence[str]) -> str:
-    """Columns in a few words."""
-    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more columns"
+    """Columns, or attacks, in a few words."""
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def worse(count: int, tried: int) -> str:
@@ -133,7 +136,8 @@ def worse(count: int, tried: int) -> str:
 
 def general(count: int) -> str:
     """The head of the attacks that succeed on nearly everybody."""
-    return f"Little left to gain: {count:,} attack{'' if count == 1 else 's'} that succeed{'s' if count == 1 else ''} on nearly everybody"
+    which = "1 attack that succeeds" if count == 1 else f"{count:,} attacks that succeed"
+    return f"Little left to gain: {which} on nearly everybody"
 
 
 def general_what(share: str) -> str:
@@ -224,3 +228,8 @@ def what_it_explains(count: int) -> str:
 def one_by_one(scope: str) -> str:
     """The name of a table with a line for each part."""
     return f"{scope}, one by one, the worst first"
+
+
+def as_a_whole(title_: str) -> str:
+    """The name of a table about all columns."""
+    return f"{title_}: {AS_A_WHOLE.lower()}"
