@@ -55,7 +55,7 @@ def _switch(view: View, release: Job, here: str) -> Html:
         element(
             "li",
             element(
-                "a", label, href=view.to("audit", run=release.folder.name, tab="attacks", known=name),
+                "a", label, href=f"{view.to('audit', run=release.folder.name, tab='attacks', known=name)}#tabs",
                 aria_current="true" if name == here else None,
             ),
         )
@@ -126,19 +126,24 @@ def _kind(kind: Mapping[str, Any], nearly: float) -> Html:
             element("p", said.worse(kind["worse"], kind["tried"])),
             element("figure", Html(kind["chart"]), class_="attack-chart") if kind["chart"] else None,
             _attack_table(own[:OWN], kind["title"]) if own else None,
-            element("details", element("summary", said.more_attacks(len(own) - OWN)), _attack_table(own[OWN:], kind["title"]))
-            if len(own) > OWN else None,
+            _folded(own[OWN:], kind["title"]),
             element(
                 "details",
                 element("summary", said.general(len(general))),
                 element("p", said.general_what(words.percent(nearly)), class_="soft"),
-                _attack_table(general, said.general(len(general))),
+                _attack_table(general, said.nearly_all(kind["title"])),
                 open=kind["alarming"], class_="apart",
             )
             if general else None,
         )  # fmt: skip
     uncomputed = element("p", said.uncomputed(kind["uncomputed"]), class_="soft") if kind["uncomputed"] else None
     return element("section", element("h2", kind["title"]), element("p", kind["law"], class_="soft"), body, uncomputed)
+
+
+def _folded(lines: Sequence[Mapping[str, Any]], title: str) -> Html | None:
+    if not lines:
+        return None
+    return element("details", element("summary", said.more_attacks(len(lines))), _attack_table(lines, said.rest(title)))
 
 
 def _attack_table(lines: Sequence[Mapping[str, Any]], label: str) -> Html:

@@ -63,7 +63,9 @@ def _pages(view: View, run: str, found: Mapping[str, Any], group: int | None) ->
         return None
 
     def to(at: int, label: str) -> Html:
-        return element("a", label, href=view.to("audit", run=run, tab="people", group=group, start=at), class_="plain-button")
+        return element(
+            "a", label, href=f"{view.to('audit', run=run, tab='people', group=group, start=at)}#tabs", class_="plain-button"
+        )
 
     before = to(max(0, start - 20), said.EARLIER) if start else None
     after = to(start + size, said.LATER) if start + size < of else None

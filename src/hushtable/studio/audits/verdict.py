@@ -13,7 +13,7 @@ from hushtable.studio.words import audit as said
 
 def verdict(view: View, job: Job, judged: Mapping[str, Any]) -> Html:
     """The answer, what would remove each alarm, why, and the other three answers."""
-    last = judged["answer"]
+    last, clear = judged["answer"], job.result["clear"]
     decided = element(
         "div",
         element("p", element("span", last["shape"], aria_hidden="true"), f" {last['figure']}", class_="value"),
@@ -26,7 +26,8 @@ def verdict(view: View, job: Job, judged: Mapping[str, Any]) -> Html:
         element(
             "a", said.REPORT, href=view.file(job, f"{job.name}/audit.html"), target="_blank", rel="noopener", class_="plain-button"
         ),
-        element("a", said.TO_PUBLISH, href=view.to("publish", run=job.folder.name), class_="main"),
+        None if clear else element("a", said.ANOTHER, href=view.to("run", new=1), class_="main"),
+        element("a", said.TO_PUBLISH, href=view.to("publish", run=job.folder.name), class_="main" if clear else "plain-button"),
         class_="buttons",
     )
     return join(

@@ -119,7 +119,10 @@ def _tabs(view: View, release: Job) -> Html:
     run = release.folder.name
     links = [(said.ATTACKS, "attacks"), (said.PEOPLE, "people"), (said.USE, "use")]
     items = [
-        element("li", element("a", label, href=view.to("audit", run=run, tab=tab), aria_current="page" if tab == here else None))
+        element(
+            "li",
+            element("a", label, href=f"{view.to('audit', run=run, tab=tab)}#tabs", aria_current="page" if tab == here else None),
+        )
         for label, tab in links
     ]
     explorer = next((screen for screen in SCREENS if screen.name in EXPLORERS), None)

@@ -43,6 +43,7 @@ APART = "What is promised, what was measured and what was lost are three kinds o
 CONDITION_HOLDS, CONDITION_FAILS = "Condition holds", "Condition fails"
 REPORT = "Open the whole report"
 TO_PUBLISH = "Go on to publish"
+ANOTHER = "Make another release"
 TABS = "Parts of the audit"
 ATTACKS, PEOPLE, USE, LEVELS = "Attacks", "People", "Use", "Levels"
 KNOWS = "The attacker knows"
@@ -233,3 +234,13 @@ def one_by_one(scope: str) -> str:
 def as_a_whole(title_: str) -> str:
     """The name of a table about all columns."""
     return f"{title_}: {AS_A_WHOLE.lower()}"
+
+
+def rest(title_: str) -> str:
+    """The name of a table of the attacks that are folded away."""
+    return f"{title_}, the other attacks"
+
+
+def nearly_all(title_: str) -> str:
+    """The name of a table of attacks that succeed on nearly everybody."""
+    return f"{title_}, little left to gain"
