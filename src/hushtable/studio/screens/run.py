@@ -67,7 +67,7 @@ async def _new(view: View) -> Html:
         )
     fields.append(field(view, "seed", said.SEED, chosen.get("seed"), hint=said.SEED_HINT, inputmode="numeric"))
     fields.append(
-        field(view, "hold_out", said.HOLD_OUT, chosen.get("hold_out", "0.3"), hint=said.HOLD_OUT_HINT, inputmode="decimal")
+        field(view, "hold_out", said.HOLD_OUT, chosen.get("hold_out") or "0.3", hint=said.HOLD_OUT_HINT, inputmode="decimal")
     )
     inner = [
         _knob(view, step["name"], knob, settings, many=len(knobs["steps"]) > 1) for step in knobs["steps"] for knob in step["knobs"]
