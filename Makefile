@@ -5,14 +5,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Nothing was compiled at installation: where the environment forbids to keep bytecode, every process would read all libraries from source.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint types bench docs browser clean
+.PHONY: demo test lint types bench docs browser java clean
 
 demo: .venv/core
 	$(BIN)/hush demo --out demo
 
 # Types and imports are checked while the tests run, and reported after them; both must pass.
 test:
-	@$(MAKE) -s -j2 .venv/test browser
+	@$(MAKE) -s -j2 .venv/test browser java
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@mkdir -p build; $(MAKE) -s types >build/types.log 2>&1 & types=$$!; \
@@ -62,6 +62,15 @@ browser:
 		apt-get install -qq -y chromium >/dev/null 2>&1 && exit 0; \
 	fi; \
 	echo "no chromium found: browser tests are skipped"
+
+# The tests on Spark need Java; where none can be had they are skipped. After the browser: apt-get works for one at a time.
+java: browser
+	@{ [ -n "$$JAVA_HOME" ] || command -v java >/dev/null; } && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Java with apt-get: the tests run Spark on this machine"; \
+		apt-get install -qq -y openjdk-17-jre-headless >/dev/null 2>&1 && exit 0; \
+	fi; \
+	echo "no Java found: tests on Spark are skipped"
 
 clean:
 	rm -rf .venv demo demo.private build site

@@ -13,9 +13,10 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
-from shutil import rmtree
+from shutil import rmtree, which
 
 import duckdb
 
@@ -23,6 +24,7 @@ from benchmarks import large
 from hushtable.table.columns import Kind
 
 EPSILON, DELTA = 1.0, 1e-9
+LINES, ON_SPARK = ("pairs", "sets", "mst", "aim", "k-anonymity", "verify"), ("spark", "spark-groups")
 PAIRS = """
 import sys, numpy as np
 from itertools import combinations
@@ -31,16 +33,39 @@ from hushtable.engine.compute import Compute
 from hushtable.engine.open import open_rows
 from hushtable.privacy.vault import Vault
 from hushtable.table.schema import Schema
-rows = open_rows(sys.argv[1], Schema.load(sys.argv[2]), compute=Compute(engine="duckdb", memory=1 << 30))
+rows = open_rows(sys.argv[1], Schema.load(sys.argv[2]), compute=Compute(engine=sys.argv[3], memory=1 << 30))
 rows = rows.encoded(Bins(edges="uniform").fit(Vault.of(rows), np.random.default_rng(0)))
 counts = rows.histograms(list(combinations(rows.schema.names, 2)))
 print(len(counts), sum(own.size for own in counts))
+from benchmarks.processes import used
+print(*used())
 """
 SETS = """
 import sys, duckdb
 connection = duckdb.connect(config={"memory_limit": "4GB"})
 connection.execute(sys.argv[1]).fetchnumpy()
 """
+SPARK = "local[2]"
+GROUPS = """
+import os, sys, warnings
+os.environ["PYSPARK_PYTHON"], os.environ["SPARK_LOCAL_IP"] = sys.executable, "127.0.0.1"
+from itertools import combinations
+from pyspark.sql import SparkSession
+from benchmarks.processes import used
+builder = SparkSession.builder.master(sys.argv[1]).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
+builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.driver.bindAddress", "127.0.0.1")
+spark = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
+rows = spark.read.parquet(sys.argv[2]).selectExpr(*sys.argv[4:])
+rows = rows.toDF(*(f"c{number}" for number in range(len(rows.columns))))
+rows.limit(10).collect()
+start, _ = used()
+for one, two in combinations(rows.columns, 2):
+    rows.groupBy(one, two).count().collect()
+end, gigabytes = used()
+print(start + (end - start) * float(sys.argv[3]), gigabytes)
+"""
+LEAST = 1_000_000
+"""Rows of which Spark groups every pair by itself; larger tables are reckoned from them."""
 
 
 @dataclass(frozen=True)
@@ -64,25 +89,39 @@ def cost(words: Sequence[str | Path], work: Path) -> Cost:
     return Cost(used.ru_utime + used.ru_stime, time.time() - start, used.ru_maxrss / 2**20)
 
 
-def grouping_sets(data: Path, schema: large.Schema) -> str:
-    """The same pairs as one query: numbers cut into as many bins."""
+def on_spark(words: Sequence[str | Path], work: Path) -> Cost:
+    """The same of a command that ends with what it and all that it started took: Spark's own processes."""
+    took = cost(words, work)
+    *_, last = (work / "log.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    cpu, gigabytes = map(float, last.split())
+    return Cost(cpu, took.wall, gigabytes)
+
+
+def binned(schema: large.Schema, quote: str = '"') -> list[str]:
+    """The columns, numbers cut into as many bins."""
     picks = []
     for column in schema:
-        name = f'"{column.name}"'
+        name = f"{quote}{column.name}{quote}"
         if column.kind is Kind.INTEGER:
             low, high = float(column.bounds.low), float(column.bounds.high)
             picks.append(f"least(floor(({name} - {low}) / {max(high - low, 1) / 32}), 31) AS {name}")
         else:
             picks.append(name)
+    return picks
+
+
+def grouping_sets(data: Path, schema: large.Schema) -> str:
+    """The same pairs as one query."""
     sets = ", ".join(f'("{one}", "{two}")' for one, two in combinations(schema.names, 2))
     names = ", ".join(f'"{name}"' for name in schema.names)
-    return f"SELECT {names}, count(*) FROM (SELECT {', '.join(picks)} FROM '{data}/*.parquet') GROUP BY GROUPING SETS ({sets})"
+    rows = f"SELECT {', '.join(binned(schema))} FROM '{data}/*.parquet'"
+    return f"SELECT {names}, count(*) FROM ({rows}) GROUP BY GROUPING SETS ({sets})"
 
 
 def main(folder: Path, words: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="run.py scale", description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 5_000_000], help="sizes of the table")
-    parser.add_argument("--only", nargs="+", default=["pairs", "sets", "mst", "aim", "k-anonymity", "verify"], help="which lines")
+    parser.add_argument("--only", nargs="+", default=[*LINES, *(ON_SPARK if spark_is_there() else ())], help="which lines")
     parser.add_argument("--data", type=Path, default=folder, help="a folder where generated tables are kept for the next run")
     parser.add_argument("--memory", default="2GB")
     options = parser.parse_args(list(words))
@@ -96,15 +135,22 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
     for rows in options.rows:
         data, _ = large.write(rows, options.data, table)
         for name in options.only:
+            few = min(rows, LEAST) if name == "spark-groups" else rows
+            own = data if few == rows else large.write(few, options.data, table)[0]
+            command = _command(name, own, schema_file, folder / "out", options.memory, rows)
             # What is verified is the release of the line before.
             if name != "verify":
                 rmtree(folder / "out", ignore_errors=True)
-            used = cost(_command(name, data, schema_file, folder / "out", options.memory), folder)
+            used = (on_spark if name in ON_SPARK else cost)(command, folder)
             ratio = ""
             if name in before:
                 ratio = f"CPU {used.cpu / before[name][1].cpu:.1f} of {rows / before[name][0]:.1f} times the rows"
             if name == "sets" and "pairs" in options.only:
                 ratio += f"{'; ' if ratio else ''}{used.cpu / before['pairs'][1].cpu:.1f} times the CPU of pairs"
+            if name == "spark-groups" and "spark" in options.only:
+                ratio += f"{'; ' if ratio else ''}{used.cpu / before['spark'][1].cpu:.1f} times the CPU of Spark, pairs"
+            if name == "spark-groups" and rows > LEAST:
+                ratio += f"; CPU reckoned from {LEAST:,} rows"
             before[name] = (rows, used)
             line = (
                 f"{_title(name):32}{rows:>13,}{used.cpu:>9.1f}{used.wall:>9.1f}{used.gigabytes:>7.2f}{1e6 * used.cpu / rows:>10.2f}"
@@ -113,14 +159,27 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
 
 
 def _title(name: str) -> str:
-    return {"pairs": "all pairs, read and counted", "sets": "DuckDB GROUPING SETS, pairs", "verify": "hush verify"}.get(
-        name, f"hush release, {name}"
-    )
+    titles = {
+        "pairs": "all pairs, read and counted",
+        "sets": "DuckDB GROUPING SETS, pairs",
+        "verify": "hush verify",
+        "spark": f"{SPARK}, pairs",
+        "spark-groups": f"{SPARK}, a GROUP BY a pair",
+    }
+    return titles.get(name, f"hush release, {name}")
 
 
-def _command(name: str, data: Path, schema_file: Path, out: Path, memory: str) -> list[str | Path]:
-    if name == "pairs":
-        return [sys.executable, "-c", PAIRS, data, schema_file]
+def spark_is_there() -> bool:
+    """Whether Spark can be started on this machine."""
+    return find_spec("py4j") is not None and bool(which("java") or os.environ.get("JAVA_HOME"))
+
+
+def _command(name: str, data: Path, schema_file: Path, out: Path, memory: str, rows: int) -> list[str | Path]:
+    if name in ("pairs", "spark"):
+        return [sys.executable, "-c", PAIRS, data, schema_file, "duckdb" if name == "pairs" else SPARK]
+    if name == "spark-groups":
+        picks = binned(large.Schema.load(schema_file), "`")
+        return [sys.executable, "-c", GROUPS, SPARK, data, str(max(rows / LEAST, 1)), *picks]
     if name == "sets":
         return [sys.executable, "-c", SETS, grouping_sets(data, large.Schema.load(schema_file))]
     if name == "verify":

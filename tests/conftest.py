@@ -25,8 +25,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that train networks come first: one worker gets them, and it alone loads what torch loads when first used."""
-    items.sort(key=lambda item: item.get_closest_marker("neural") is None)
+    """Tests that train networks come first: one worker gets them, and it alone loads what torch loads when first used.
+
+    Then those on Spark, so that one worker starts it.
+    """
+    first = ("neural", "spark")
+    items.sort(key=lambda item: next((place for place, name in enumerate(first) if item.get_closest_marker(name)), len(first)))
 
 
 def data_folder() -> Path | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +164,32 @@ def test_what_is_no_engine_no_size_or_no_worker_is_refused(folder, tmp_path, hus
     code, _, err = hush(*words(folder, tmp_path / "out"), *more)
     assert code == 2
     assert said in " ".join(err.split())
+
+
+@pytest.mark.spark
+def test_rows_on_spark_are_released_verified_and_resumed(folder, tmp_path, hush):
+    pytest.importorskip("py4j", reason="Spark on this machine needs the extra 'spark-local'")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java")
+    made = words(folder, tmp_path / "out", "--resume", tmp_path / "work", "--rows", 3000)
+    made[made.index("duckdb")] = "local[2]"
+    assert hush(*made)[0] == 0
+    assert hush("verify", tmp_path / "out")[0] == 0
+    answers = {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*.npz")}
+    assert answers
+    made[made.index("--out") + 1] = str(tmp_path / "again")
+    assert hush(*made)[0] == 0
+    # Paid for once: what the first run was told is what the second goes on with.
+    assert {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*.npz")} == answers
+    cards = [json.loads((tmp_path / name / "card.json").read_text()) for name in ("out", "again")]
+    assert cards[0]["guarantee"] == cards[1]["guarantee"]
+    made[made.index("--out") + 1] = str(tmp_path / "none")
+    made[made.index("--engine") + 1] = "sc://127.0.0.1:1"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hushtable.engine.spark.find_spec", lambda name: None)
+        code, _, err = hush(*made)
+    assert code == 2
+    assert "pip install 'hushtable[spark]'" in " ".join(err.split())
 
 
 def test_rows_that_fit_are_released_from_a_folder_as_from_one_file(folder, tmp_path, hush):

@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from hushtable.errors import InputError
 
@@ -56,6 +57,21 @@ class Compute:
     def on_spark(self) -> bool:
         """Whether a cluster does the work, or Spark on this machine."""
         return self.engine.startswith(("local[", "spark://", "sc://"))
+
+
+@runtime_checkable
+class Worked(Protocol):
+    """Rows that are worked on out of memory."""
+
+    @property
+    def compute(self) -> Compute:
+        """With what of the machine."""
+        ...
+
+
+def compute_of(*rows: object) -> Compute:
+    """What the first of these rows that are out of memory are worked on with."""
+    return next((own.compute for own in rows if isinstance(own, Worked)), Compute())
 
 
 def total_memory() -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from hushtable.engine.packing import Packing
 from hushtable.errors import Fault
 from hushtable.table.arrays import Array, Floats, Integers, Mask
-from hushtable.table.columns import MISSING_INTEGER, Bounds, Column, Kind
+from hushtable.table.columns import FREE, MISSING_INTEGER, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.values import LACKING, Raw, Reader, not_of, outside_of, text_of
 
@@ -114,7 +114,9 @@ class Each:
         reader = Reader.of(self.schema, self.column, self.where)
         reader.read(raw, generalized=False)
         self.faults.add(replace(fault, rows=tuple(row + start for row in fault.rows)) for fault in reader.faults)
-        return np.empty(0) if reader.faults else Packing(self.column).pack(reader.array)
+        # Free text and keys are looked at, and not stored.
+        lost = reader.faults or (self.column.kind in FREE and not self.column.generalized)
+        return np.empty(0) if lost else Packing(self.column).pack(reader.array)
 
     def bounds(self, values: Array) -> Bounds | None:
         """The least and the greatest number of a batch; None where there is none."""

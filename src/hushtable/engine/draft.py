@@ -17,7 +17,8 @@ import numpy as np
 
 from hushtable.display import Progress, silent
 from hushtable.engine.compute import Compute
-from hushtable.engine.duckdb import ROW_NUMBER, WORDS, connect, read
+from hushtable.engine.decoders import WORDS
+from hushtable.engine.duckdb import ROW_NUMBER, connect, read
 from hushtable.engine.open import fits
 from hushtable.engine.source import Parquet, Source, parquet
 from hushtable.engine.spool import Spooled

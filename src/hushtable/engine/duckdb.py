@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,30 +12,25 @@ import duckdb
 import numpy as np
 
 from hushtable.display import Progress, silent
+from hushtable.engine import decoders
 from hushtable.engine.compute import Compute
 from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Words
+from hushtable.engine.decoders import decoder_of, listed, placed, text_of
 from hushtable.engine.packing import Cells
 from hushtable.engine.source import Parquet, Source, Span, parquet
 from hushtable.engine.spool import Spooled
 from hushtable.engine.store import Store, private_folder, stored
-from hushtable.errors import Fault, InputError
+from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Mask
-from hushtable.table.columns import CODED, FREE, Bounds, Column, Kind
-from hushtable.table.columns import Cells as Generalized
-from hushtable.table.files import ParquetColumn, parquet_rows, plain
+from hushtable.table.columns import Bounds
+from hushtable.table.files import ParquetColumn, parquet_rows, plain, quoted
 from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import make, misnamed
 
-WORDS = 1_000_000
-"""The most different values by which a column is read."""
 READING = "reading"
 ROW_NUMBER = ", file_row_number=true"
-WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
-NUMBERS = WHOLE | {"FLOAT", "DOUBLE"}
-PLAIN = NUMBERS | {"VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP", "UBIGINT"}
-"""Types of which every value has one text, by which it is found again."""
 
 
 def connect(compute: Compute, folder: Path) -> duckdb.DuckDBPyConnection:
@@ -71,7 +66,7 @@ def read(
     connection = connect(compute, folder)
     try:
         rows = parquet(source, layout, connection, folder)
-        _require_shape(rows, schema, source, least)
+        require_shape(rows.names, rows.rows, schema, source.name, least)
         reading = _Reading(connection, rows, schema, source, generalized)
         store = reading.store(folder, progress)
         source.require_unchanged()
@@ -88,12 +83,13 @@ def read(
     return Spooled(store.schema, lambda: store, compute, ignored=ignored)
 
 
-def _require_shape(rows: Parquet, schema: Schema, source: Source, least: int) -> None:
-    if faults := misnamed(rows.names, schema, source.name):
+def require_shape(names: Sequence[str], rows: int, schema: Schema, where: str, least: int) -> None:
+    """InputError where columns are missing, or rows."""
+    if faults := misnamed(names, schema, where):
         raise InputError(faults)
-    if rows.rows < least:
-        count = "no rows" if rows.rows == 0 else "only one row"
-        raise InputError(f"has {count}; a table needs at least two before anything in it can be hidden", where=source.name)
+    if rows < least:
+        count = "no rows" if rows == 0 else "only one row"
+        raise InputError(f"has {count}; a table needs at least two before anything in it can be hidden", where=where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +117,13 @@ class _Reading:
     @cached_property
     def all(self) -> str:
         """All rows, for DuckDB."""
-        return " UNION ALL ".join(f"SELECT * FROM {parquet_rows(path)}" for path in self.rows.paths)
+        # As one list: a query of many parts, one for each file, needs memory for all of them at once.
+        return f"SELECT * FROM read_parquet([{', '.join(map(_named, self.rows.paths))}], hive_partitioning=false)"
 
     def store(self, folder: Path, progress: Progress) -> Store:
         """Decode all rows; the faults of all columns come at once, and before that nothing is handed out."""
         progress(READING, 0.0)
-        cells = {name: self._decoder(self.schema[name]) for name in stored(self.schema)}
+        cells = {name: decoder_of(self, self.schema[name]) for name in stored(self.schema)}
         # Free text is read where it is needed; that it is there, if it must be, is seen now.
         checked = {c.name: Each(self.schema, c, self.where) for c in self.schema if c.name not in cells and c.required}
         decoders = cells | checked
@@ -145,58 +142,26 @@ class _Reading:
 
         return Store.write(schema, parts(), folder, _Texts(self.rows, self.schema, self.source))
 
-    def _decoder(self, column: Column) -> Decoder:
-        """How a column is read, from what the files hold of it."""
-        own = self.columns[column.name]
-        typed = own.kind in NUMBERS and column.kind in (Kind.INTEGER, Kind.REAL)
-        if typed and column.hierarchy is None and not isinstance(column.domain, Generalized):
-            if own.kind == "FLOAT":
-                # By its shortest text, 0.1, and not by the 0.10000000149 that it is as a longer number.
-                self.expressions[column.name] = f"({own.pick})::VARCHAR::DOUBLE"
-            return self._bounded(Numbers(self.schema, column, self.where))
-        if own.kind in PLAIN and (values := self._values(own)) is not None:
-            return Words(self.schema, column, self.where, values, generalized=self.generalized)
-        if column.kind in CODED and column.domain is None:
-            reason = f"has more than {WORDS:,} different values: declare its levels, or give it the kind key or text"
-            raise InputError([Fault(f"{self.where}, column {column.name}", reason)])
-        return self._bounded(Each(self.schema, column, self.where))
+    def bounds(self, decoder: Numbers | Each) -> Sequence[Bounds]:
+        """The least and the greatest number of each span that has any."""
+        name = decoder.column.name
+        return [own for span in self.rows.spans if (own := decoder.bounds(self._fetch(span, {name: decoder})[name]))]
 
-    def _bounded(self, decoder: Numbers | Each) -> Decoder:
-        """The decoder, with bounds that are read off the rows where the schema declares none."""
-        column = decoder.column
-        if column.domain is not None or column.kind in FREE:
-            return decoder
-        found = [own for span in self.rows.spans if (own := decoder.bounds(self._fetch(span, {column.name: decoder})[column.name]))]
-        low, high = min((own.low for own in found), default=0), max((own.high for own in found), default=0)
-        decoder.column = replace(column, domain=Bounds(low, high, observed=True))
-        return decoder
-
-    def _values(self, own: ParquetColumn) -> Different | None:
+    def values(self, own: ParquetColumn) -> Different | None:
         """The different values of a column; None where there are too many."""
         run, number = self.connection.execute, self.rows.names.index(own.name)
-        text = f"({own.pick})::VARCHAR"
         span = self.rows.spans[0]
-        (about,) = run(f"SELECT approx_count_distinct({own.pick}) FROM {_rows_of(span.path, span.start, span.stop)}").fetchall()[0]
-        if self.rows.rows > WORDS and 2 * about > span.stop - span.start:
+        (about,) = run(f"SELECT approx_count_distinct({own.pick}) FROM {rows_of(span)}").fetchall()[0]
+        if self.rows.rows > decoders.WORDS and 2 * about > span.stop - span.start:
             return None
         run(
-            f"CREATE OR REPLACE TEMP TABLE words{number} AS SELECT {text} AS w, any_value({own.pick}) AS v, count(*) AS n "
-            f"FROM ({self.all}) GROUP BY ALL LIMIT {WORDS + 1}"
+            f"CREATE OR REPLACE TEMP TABLE words{number} AS SELECT {text_of(own)} AS w, any_value({own.pick}) AS v, count(*) AS n "
+            f"FROM ({self.all}) GROUP BY ALL LIMIT {decoders.WORDS + 1}"
         )
-        found = run(
-            f"SELECT v, n FROM (SELECT w, v, n FROM words{number} WHERE w IS NOT NULL UNION ALL SELECT NULL, NULL, "
-            f"coalesce((SELECT n FROM words{number} WHERE w IS NULL), 0)) ORDER BY w NULLS LAST"
-        ).fetchnumpy()
-        values, counts = plain(found["v"]), np.asarray(found["n"])
-        if len(values) > WORDS + 1:
+        values, counts = listed(self.connection, number)
+        if len(values) > decoders.WORDS + 1:
             return None
-        if len(values) > 1:
-            run(f"CREATE TYPE word{number} AS ENUM (SELECT w FROM words{number} WHERE w IS NOT NULL ORDER BY w)")
-        # A failed try_cast costs a fifth of what a cast does; that none fails is seen at the end, by the rows without a value.
-        narrow = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[np.min_scalar_type(len(values)).itemsize]
-        place = f"enum_code(TRY_CAST({text} AS word{number}))" if len(values) > 1 else "NULL"
-        expression = f"coalesce({place}::{narrow}, {len(values) - 1})"
-        self.expressions[own.name] = expression
+        expression = self.expressions[own.name] = placed(self.connection, own, number, len(values) - 1)
 
         def first(wrong: Mask) -> tuple[int, ...]:
             return self._first_rows(f"{expression} IN ({', '.join(map(str, np.flatnonzero(wrong)))})")
@@ -226,7 +191,7 @@ class _Reading:
         picks = ", ".join(
             f"{self.expressions.get(name, self.columns[name].pick)} AS c{number}" for number, name in enumerate(decoders)
         )
-        found = self.connection.execute(f"SELECT {picks} FROM {_rows_of(span.path, span.start, span.stop)}").fetchnumpy()
+        found = self.connection.execute(f"SELECT {picks} FROM {rows_of(span)}").fetchnumpy()
         # Numbers stay masked where they are missing; what is no number is a text, a date or nothing.
         return {
             name: plain(found[f"c{number}"]) if isinstance(decoder, Each) else np.ma.asanyarray(found[f"c{number}"])
@@ -253,7 +218,7 @@ class _Texts:
             for path, (before, rows) in self._files().items():
                 first, last = max(start - before, 0), min(stop - before, rows)
                 if first < last:
-                    found = connection.execute(f"SELECT {picks} FROM {_rows_of(path, first, last)}").fetchnumpy()
+                    found = connection.execute(f"SELECT {picks} FROM {rows_between(path, first, last)}").fetchnumpy()
                     for number, column in enumerate(columns):
                         parts[column.name].append(plain(found[f"c{number}"]))
         except duckdb.Error:
@@ -270,5 +235,15 @@ class _Texts:
         return files
 
 
-def _rows_of(path: Path, start: int, stop: int) -> str:
+def _named(path: Path) -> str:
+    return f"'{quoted(path)}'"
+
+
+def rows_between(path: Path, start: int, stop: int) -> str:
+    """Rows of a Parquet file, for DuckDB."""
     return f"{parquet_rows(path, ROW_NUMBER)} WHERE file_row_number BETWEEN {start} AND {stop - 1}"
+
+
+def rows_of(span: Span) -> str:
+    """The rows of a span, for DuckDB."""
+    return rows_between(span.path, span.start, span.stop)

@@ -10,7 +10,6 @@ from hushtable.display import Progress, silent
 from hushtable.engine import duckdb
 from hushtable.engine.compute import PER_ROW, Compute
 from hushtable.engine.source import DATABASES, Source
-from hushtable.errors import InputError
 from hushtable.table import io
 from hushtable.table.files import form_of, quoted
 from hushtable.table.layout import Layout
@@ -39,7 +38,10 @@ def open_rows(
     """
     compute, layout = compute or Compute(), layout or Layout()
     if compute.on_spark:
-        raise InputError(f"{compute.engine} is not available", where="--engine")
+        # Whoever needs no cluster waits for none of this.
+        from hushtable.engine import spark_read
+
+        return spark_read.read(given, schema, compute, layout, progress, least, generalized=generalized)
     path = Path(given)
     memory = compute.engine == "memory"
     alone = path.is_file() and not path.name.lower().endswith(DATABASES)

@@ -5,42 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import pandas as pd
 from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.engine.tuples import slot_of
 from hushtable.table.arrays import Integers, Mask
+from hushtable.table.coins import Words, coins
 
-Words = NDArray[np.uint64]
 People = Callable[[], Iterator[tuple[Words, Mask]]]
 """Makes a pass over who holds each row, in a few words of 64 bits, and whether that is known."""
 PER_ROW = 80
 """Bytes that a row of a bucket takes while its rows are put in order."""
-KEYS = ("rows of a person", "are kept at once")
-"""Two hashes of 64 bits: one alone could take two of a hundred million persons for one."""
 
 
-def hashed(words: NDArray[np.object_]) -> Words:
-    """Two words of 64 bits for each text, the same wherever it stands."""
-    return np.stack([pd.util.hash_array(words, hash_key=key, categorize=False) for key in KEYS], axis=1)
-
-
-def kept(people: People, rows: int, most: int, coins: Callable[[int], Words], seed: int | None, limit: int) -> Mask:
-    """Which rows stay where at most so many of each person do, none of an unknown one.
-
-    Coins fall for each row, from ``coins``; with a seed they go with the number of the row among its person's own.
-    """
+def kept(people: People, rows: int, most: int, key: Words, limit: int) -> Mask:
+    """Which rows stay where at most so many of each person do, none of an unknown one."""
     keep = np.zeros(rows, np.bool_)
     for places, persons in _buckets(people, rows, limit):
-        in_order = np.arange(len(persons))
-        if seed is None:
-            drawn = coins(len(persons))
-        else:
-            own = _numbers(in_order, persons)
-            drawn = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
-        keep[places[_numbers(np.argsort(drawn, kind="stable"), persons) < most]] = True
+        keep[places[chosen(persons, most, key)]] = True
     return keep
+
+
+def chosen(persons: Words, most: int, key: Words) -> Mask:
+    """Which of these rows stay, which are all rows of their persons, in order."""
+    drawn = coins(key, persons, _numbers(np.arange(len(persons)), persons))
+    return np.asarray(_numbers(np.argsort(drawn, kind="stable"), persons) < most)
 
 
 def count(people: People, rows: int, most: int, limit: int) -> int:

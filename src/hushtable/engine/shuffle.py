@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.engine.buckets import Buckets, Records, mixed
-from hushtable.engine.compute import Compute
+from hushtable.engine.compute import Compute, compute_of
 from hushtable.engine.packing import Cells, Packing
 from hushtable.engine.spool import Spooled
 from hushtable.engine.store import Store, private_folder
@@ -34,7 +34,7 @@ def shuffled(
     rows: Rows, rng: np.random.Generator, *, seeded: bool, compute: Compute | None = None, bucket: int = BUCKET
 ) -> Spooled:
     """The rows in a uniformly random order; ``seeded``: whether the generator comes of a seed, which somebody may know."""
-    compute = compute or (rows.compute if isinstance(rows, Spooled) else Compute())
+    compute = compute or compute_of(rows)
     layout = _Layout(rows.schema)
     count = -(-rows.rows // bucket)
 

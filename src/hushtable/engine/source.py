@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -115,7 +115,7 @@ def parquet(source: Source, layout: Layout, connection: duckdb.DuckDBPyConnectio
         tuple(replace(column, name=name) for name, column in zip(own, parquet_columns(connection, path), strict=True))
         for own, path in zip(names, paths, strict=True)
     ]
-    _require_alike(columns, source.files)
+    require_alike(columns, source.files)
     spans = list[Span]()
     rows = 0
     for path in paths:
@@ -130,7 +130,8 @@ def column_names(source: Source) -> list[str]:
     if source.form != "duckdb":
         return io.column_names(source.files[0])
     with tempfile.TemporaryDirectory(prefix="hush-") as folder, duckdb.connect() as connection:
-        return parquet(source, Layout(), connection, Path(folder)).names
+        none = _exported(source, connection, Path(folder) / "table.parquet", rows="LIMIT 0")
+        return [column.name for column in parquet_columns(connection, none)]
 
 
 def _listed(text: str) -> list[Path]:
@@ -182,8 +183,8 @@ def _copied(path: Path, layout: Layout, connection: duckdb.DuckDBPyConnection, c
     return copy, names
 
 
-def _exported(source: Source, connection: duckdb.DuckDBPyConnection, copy: Path) -> Path:
-    """A table of a DuckDB file as Parquet: one snapshot, which nobody can change while it is read."""
+def _exported(source: Source, connection: duckdb.DuckDBPyConnection, copy: Path, rows: str = "") -> Path:
+    """A table of a DuckDB file, or some of its rows, as Parquet: one snapshot, which nobody can change while it is read."""
     file = source.files[0]
     try:
         connection.execute(f"ATTACH '{_text(file)}' AS source (READ_ONLY)")
@@ -201,7 +202,7 @@ def _exported(source: Source, connection: duckdb.DuckDBPyConnection, copy: Path)
         raise InputError(f"{reason}; name one as {file.name}{INSIDE}TABLE: {', '.join(tables) or 'there is none'}", where=file.name)
     own = table.replace('"', '""')
     try:
-        connection.execute(f"COPY (SELECT * FROM source.main.\"{own}\") TO '{_text(copy)}' (FORMAT parquet)")
+        connection.execute(f"COPY (SELECT * FROM source.main.\"{own}\" {rows}) TO '{_text(copy)}' (FORMAT parquet)")
     except duckdb.Error:
         raise InputError(f"its table {table!r} cannot be read, or the disk is full", where=file.name) from None
     finally:
@@ -209,7 +210,7 @@ def _exported(source: Source, connection: duckdb.DuckDBPyConnection, copy: Path)
     return copy
 
 
-def _require_alike(columns: list[tuple[ParquetColumn, ...]], files: tuple[Path, ...]) -> None:
+def require_alike(columns: Sequence[tuple[ParquetColumn, ...]], files: tuple[Path, ...]) -> None:
     """InputError where a file has other columns than the first, or others in their order."""
     first = columns[0]
     faults = []

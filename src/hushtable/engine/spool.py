@@ -19,8 +19,9 @@ from hushtable.engine.store import Store, private_folder, stored
 from hushtable.engine.tuples import tuples
 from hushtable.errors import InputError, PlanError
 from hushtable.table.arrays import Array, Floats, Integers, Mask
+from hushtable.table.coins import identified, key_of
 from hushtable.table.counting import Kept
-from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples, is_additive
+from hushtable.table.rows import BATCH, Additive, Code, Columns, Question, Tuples, is_additive
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -77,7 +78,7 @@ class Spooled:
         sizes = {name: histogram_sizes(self.schema, (name,))[0] for columns in sets for name in columns}
         for columns in sets:
             histogram_sizes(self.schema, columns)
-        return self.counts.histograms(sets, sizes, self.cells, self.compute.threads)
+        return self.counts.histograms(sets, sizes, lambda own: own.over(self.cells(own.names), self.compute.threads))
 
     def cells(self, columns: Columns) -> Iterator[Cells]:
         """A pass over what is stored of some columns."""
@@ -86,8 +87,7 @@ class Spooled:
 
     def fold(self, question: Question) -> Integers:
         """The answer to an additive question, summed over the batches; PlanError where it is not additive."""
-        if not is_additive(question):
-            raise PlanError(f"{type(question).__name__} depends on all rows at once: --engine memory answers it where the rows fit")
+        question = require_additive(question)
         # A question that reads no column counts rows, of which one column is enough.
         answer = question.answer(self._empty(question.reads))
         for batch in self.batches(BATCH, question.reads or self._any):
@@ -97,12 +97,12 @@ class Spooled:
     def distinct(self, columns: Iterable[str], limit: int) -> Tuples:
         """The different tuples of some columns, in order of their codes, and how many rows hold each."""
         schema = self.schema.select(columns)
-        _require_stored(schema)
+        require_stored(schema)
         return tuples(self.cells(schema.names), schema, limit)
 
     def quantiles(self, name: str, shares: Iterable[float]) -> Floats:
         """Values below which these shares of the present values lie: actual values, the lower ones."""
-        return quantiles(lambda: (batch.floats(name) for batch in self.batches(columns=(name,))), shares)
+        return quantiles(self.fold, name, shares)
 
     def batches(self, size: int = BATCH, columns: Iterable[str] | None = None) -> Iterator[Table]:
         """The rows in order, at most ``size`` at a time, all columns or some of them."""
@@ -120,16 +120,7 @@ class Spooled:
 
     def take(self, rows: NDArray[np.integer] | Mask | slice) -> Spooled:
         """Those rows, by mask or by rising positions: rows on disk keep their order."""
-        if isinstance(rows, np.ndarray) and rows.dtype != np.bool_ and (np.diff(rows) <= 0).any():
-            raise PlanError("rows out of memory stay in their order, each at most once: --engine memory puts them in another")
-        inside = np.zeros(self.rows, np.bool_)
-        inside[rows] = True
-        if self.chosen is not None:
-            # A byte for each row, and no number of any.
-            own, mine = self._bits(0, self.store.rows), inside
-            inside = np.zeros(len(own), np.bool_)
-            inside[own] = mine
-        return replace(self, chosen=np.packbits(inside), counts=Kept())
+        return replace(self, chosen=risen(rows, self.store.rows, self.chosen), counts=Kept())
 
     def select(self, names: Iterable[str]) -> Spooled:
         """Those columns."""
@@ -157,7 +148,7 @@ class Spooled:
 
     def bounded(self, key: str, most: int, words: Callable[[int], NDArray[np.uint64]], seed: int | None) -> Spooled:
         """At most so many rows of each person, picked at random, and none whose person is unknown."""
-        return self.take(kept(self._holders(key), self.rows, most, words, seed, self.compute.limit // 4))
+        return self.take(kept(self._holders(key), self.rows, most, key_of(words, seed), self.compute.limit // 4))
 
     def within(self, key: str, most: int) -> int:
         """How many rows ``bounded`` leaves."""
@@ -180,13 +171,7 @@ class Spooled:
 
     def whole(self, why: str) -> Table:
         """All rows in memory; PlanError where they do not fit into what the run may use."""
-        needed = self.rows * sum(column.dtype.itemsize for column in self.schema) * HELD
-        if needed > self.compute.limit:
-            have = self.compute.limit / 2**30
-            raise PlanError(
-                f"{why} needs all {self.rows:,} rows in memory, about {needed / 2**30:.1f} GB, and {have:.1f} GB may be used: give "
-                "more (--memory), or name a recipe that runs on tables of any size"
-            )
+        require_room(self.rows, self.schema, self.compute, why)
         batches = list(self.batches())
         return replace(Table.concat(batches) if batches else Table.empty(self.schema), ignored=self.ignored)
 
@@ -228,11 +213,43 @@ class Spooled:
                 words, known = self.store.people(key, start, stop)
             else:
                 array = self.store.array(key, start, stop)
-                values = array + 0.0 if array.dtype.kind == "f" else array.astype(np.int64)
-                words, known = values.view(np.uint64)[:, None], ~column.is_missing(array)
+                words, known = identified(array, None), ~column.is_missing(array)
             yield (words, known) if inside is None else (words[inside], known[inside])
 
 
-def _require_stored(schema: Schema) -> None:
+def require_additive(question: Question) -> Additive:
+    """The question; PlanError where parts of the rows do not answer it."""
+    if not is_additive(question):
+        raise PlanError(f"{type(question).__name__} depends on all rows at once: --engine memory answers it where the rows fit")
+    return question
+
+
+def require_room(rows: int, schema: Schema, compute: Compute, why: str) -> None:
+    """PlanError where so many rows do not fit into what the run may use."""
+    needed = rows * sum(column.dtype.itemsize for column in schema) * HELD
+    if needed > compute.limit:
+        have = compute.limit / 2**30
+        raise PlanError(
+            f"{why} needs all {rows:,} rows in memory, about {needed / 2**30:.1f} GB, and {have:.1f} GB may be used: give "
+            "more (--memory), or name a recipe that runs on tables of any size"
+        )
+
+
+def risen(rows: NDArray[np.integer] | Mask | slice, stored: int, chosen: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
+    """Which of so many stored rows are those, by mask or by rising positions, of the ones that are chosen; a bit for each."""
+    if isinstance(rows, np.ndarray) and rows.dtype != np.bool_ and (np.diff(rows) <= 0).any():
+        raise PlanError("rows out of memory stay in their order, each at most once: --engine memory puts them in another")
+    inside = np.zeros(stored if chosen is None else int(np.bitwise_count(chosen).sum()), np.bool_)
+    inside[rows] = True
+    if chosen is not None:
+        # A byte for each row, and no number of any.
+        own, mine = np.unpackbits(chosen, count=stored).view(np.bool_), inside
+        inside = np.zeros(stored, np.bool_)
+        inside[own] = mine
+    return np.packbits(inside)
+
+
+def require_stored(schema: Schema) -> None:
+    """PlanError where a column is free text or a key."""
     if free := [name for name in schema.names if name not in stored(schema)]:
         raise PlanError(f"column {', '.join(free)}: free text and keys are compared in memory only: --engine memory")

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from hushtable.engine.packing import Cells, Packing
-from hushtable.engine.persons import Words, hashed
 from hushtable.engine.raw import get, put
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Mask
+from hushtable.table.coins import Words, identified
 from hushtable.table.columns import FREE
 from hushtable.table.disk import OWNER, owner, remove_abandoned
 from hushtable.table.rows import BATCH
@@ -125,8 +125,7 @@ class Store:
     def _hashed(self, name: str, start: int, stop: int) -> Words:
         assert self.texts is not None
         table = self.texts((name,), start, stop)
-        words = np.append(hashed(table.texts[name]), np.zeros((1, 2), np.uint64), axis=0)[table[name]]
-        return np.column_stack([words, (~table.missing(name)).astype(np.uint64)])
+        return np.column_stack([identified(table[name], table.texts[name]), (~table.missing(name)).astype(np.uint64)])
 
     def file(self, name: str) -> Path:
         """Where a column lies."""

@@ -56,8 +56,17 @@ class Tally:
 
 def tuples(batches: Iterable[Cells], schema: Schema, limit: int) -> Tuples:
     """The different tuples of all columns of a schema, in order of their codes as they are in memory, and their counts."""
-    packings = [Packing(column) for column in schema]
-    words = _words(packings)
+    return spelt(*tallied(batches, schema, limit), schema)
+
+
+def width(schema: Schema) -> int:
+    """The words of a key."""
+    return max(len(_words([Packing(column) for column in schema])), 1)
+
+
+def tallied(batches: Iterable[Cells], schema: Schema, limit: int) -> tuple[Integers, Integers]:
+    """The keys of the different tuples, in words of 64 bits, and their counts; InputError where there are more than ``limit``."""
+    words = _words([Packing(column) for column in schema])
     tally = Tally(max(len(words), 1), limit)
     for batch in batches:
         keys = np.zeros((len(batch[schema.names[0]]), tally.width), np.int64)
@@ -66,10 +75,19 @@ def tuples(batches: Iterable[Cells], schema: Schema, limit: int) -> Tuples:
                 digits = _digits(packing, batch[packing.column.name])
                 keys[:, word] = digits if base == 0 else keys[:, word] * base + digits
         if not tally.add(keys, np.ones(len(keys), np.int64)):
-            raise InputError(f"there are more than {limit:,} different tuples of {', '.join(schema.names)}", where="table")
+            raise too_many(limit, schema)
+    return tally.keys[: tally.held], tally.counts[: tally.held]
+
+
+def too_many(limit: int, schema: Schema) -> InputError:
+    """More different tuples than may be held."""
+    return InputError(f"there are more than {limit:,} different tuples of {', '.join(schema.names)}", where="table")
+
+
+def spelt(keys: Integers, counts: Integers, schema: Schema) -> Tuples:
+    """The tuples that these keys stand for, in order of their codes."""
     arrays = dict[str, Array]()
-    keys = tally.keys[: tally.held]
-    for word, members in enumerate(words):
+    for word, members in enumerate(_words([Packing(column) for column in schema])):
         rest = keys[:, word]
         for packing, base in reversed(members):
             own = rest if base == 0 else rest % base
@@ -77,7 +95,7 @@ def tuples(batches: Iterable[Cells], schema: Schema, limit: int) -> Tuples:
             arrays[packing.column.name] = _values(packing, own)
     table = Table(schema, arrays)
     order = np.lexsort([table[name] for name in reversed(schema.names)])
-    return Tuples(table.take(order), tally.counts[: tally.held][order])
+    return Tuples(table.take(order), counts[order])
 
 
 def _words(packings: Sequence[Packing]) -> list[list[tuple[Packing, int]]]:

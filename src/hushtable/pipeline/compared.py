@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hushtable.engine.buckets import Buckets, mixed
-from hushtable.engine.compute import Compute
-from hushtable.engine.spool import Spooled
+from hushtable.engine.compute import compute_of
 from hushtable.errors import InputError
 from hushtable.pipeline.copies import Copies
 from hushtable.pipeline.untouched import AS_THEY_WERE, Untouched
@@ -79,7 +78,7 @@ class _Met:
     @classmethod
     def of(cls, table: Rows | None, released: Rows, columns: Sequence[str], person: str | None = None) -> _Met:
         """Of what is written in these columns; without a table, of the released rows alone."""
-        work = next((rows.compute for rows in (table, released) if isinstance(rows, Spooled)), Compute()).work
+        work = compute_of(table, released).work
         met = cls(0 if table is None else table.rows)
         buckets = Buckets(PAIR, -(-(met.rows + released.rows) // BUCKET), work)
         if table is not None:

@@ -26,10 +26,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from hushtable.errors import Fault, HushError, InputError
-from hushtable.report.html import element
+from hushtable.report.html import Html, element
 from hushtable.studio import forms, frame, guard, words
 from hushtable.studio.child import place
 from hushtable.studio.journal import as_markdown, as_script
+from hushtable.studio.parts import post_button
 from hushtable.studio.screens import SCREENS
 from hushtable.studio.studio import Studio
 from hushtable.studio.view import Screen, Shown, View
@@ -192,8 +193,14 @@ async def _page(view: View, screen: Screen, screens: Sequence[Screen], status: i
         return RedirectResponse(view.to(screen.name, **view.query), 303)
     except HushError as error:
         view = view.refused(view.typed, [*view.faults, *_faults(error)])
-        shown = Shown(element("p", words.TRY_AGAIN, class_="soft"))
+        shown = Shown(_offer(view, error) if isinstance(error, TooLong) else element("p", words.TRY_AGAIN, class_="soft"))
     return HTMLResponse(frame.page(view, screen, screens, shown), status)
+
+
+def _offer(view: View, error: TooLong) -> Html:
+    """A question that took too long, to be answered by a job."""
+    asked = {"question": error.question, "arguments": json.dumps(error.arguments), "to": view.screen}
+    return post_button(view, "answer", words.WORK_IT_OUT, main=True, screen="run", **asked)
 
 
 def _faults(error: HushError) -> Sequence[Fault]:

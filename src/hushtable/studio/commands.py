@@ -12,7 +12,10 @@ def layout(workspace: Workspace) -> list[str]:
     """How the file is written, as options."""
     kept = workspace.project.layout
     words = [] if kept.get("header") is None else ["--header" if kept["header"] else "--no-header"]
-    return words + (["--encoding", kept["encoding"]] if kept.get("encoding") else [])
+    for name in ("encoding", "delimiter", "decimal"):
+        if kept.get(name):
+            words += [f"--{name}", "tab" if kept[name] == "\t" else kept[name]]
+    return words + (["--index"] if kept.get("index") else [])
 
 
 def schema(workspace: Workspace) -> list[str]:
@@ -69,6 +72,32 @@ def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     words += [*said, "--out", _path(workspace, request["out"])] if said else []
     words += [word for name in ("by", "reason") if request[name] for word in (f"--{name}", request[name])]
     return [*words, "--zip", _path(workspace, request["zip"])]
+
+
+def hierarchy(workspace: Workspace, column: str, spec: object = None) -> list[str]:
+    """Show what a hierarchy makes of a column: one of a file, or as a schema says it; that of the schema where none is given."""
+    words = ["hush", "hierarchy", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--column", column]
+    if isinstance(spec, str):
+        return [*words, "--file", workspace.relative(workspace.folder / spec)]
+    for way, given in spec.items() if isinstance(spec, Mapping) else ():
+        words += [f"--{way}", ",".join(map(str, given))]
+    return words
+
+
+def evaluate(workspace: Workspace, levels: Mapping[str, int], demand: Mapping[str, Any]) -> list[str]:
+    """Judge one choice of levels."""
+    words = ["hush", "evaluate", workspace.project.table, "--schema", workspace.relative(workspace.schema)]
+    words += [word for name, level in levels.items() for word in ("--level", f"{name}={level}")]
+    words += [word for name in ("k", "l", "t", "limit") if name in demand for word in (f"--{name}", f"{demand[name]:g}")]
+    return [*words, *layout(workspace)]
+
+
+def best_levels(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Search the best choice of levels as a request of that verb says; paths in it are absolute."""
+    words = ["hush", "pareto", workspace.project.table, "--schema", _path(workspace, request["schema"])]
+    words += ["--k", f"{request['k']:g}", "--limit", f"{request['limit']:g}"]
+    words += [word for name, value in request["settings"].items() for word in ("--set", f"{name}={value:g}")]
+    return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
 
 
 def _path(workspace: Workspace, path: str) -> str:

@@ -186,10 +186,10 @@ class Jobs:
             job.state, job.ended = State.CANCELLED, time.time()
             job.save()
         elif job.state is State.RUNNING:
-            job.state = State.CANCELLING
+            job.state, task = State.CANCELLING, self._tasks[id_]
             if (pipe := self._pipes.get(id_)) is not None:
                 await pipe.stop()
-            await asyncio.gather(self._tasks[id_], return_exceptions=True)
+            await asyncio.gather(task, return_exceptions=True)
 
     def find(self, id_: str) -> Job:
         """The job with this id; InputError where there is none."""

@@ -95,6 +95,9 @@ def bound() -> list[socket.socket]:
         except OSError:
             # No IPv6 here, or the port is taken there: the links name 127.0.0.1 anyway.
             six.close()
+    for one in found:
+        # From now on: a browser that is quicker than the server waits, and is not refused.
+        one.listen(64)
     return found
 
 

@@ -15,6 +15,7 @@ from hushtable.studio import commands, places, words
 from hushtable.studio.child import place
 from hushtable.studio.files import Files
 from hushtable.studio.jobs import Job, Jobs, State
+from hushtable.studio.questions import QUESTIONS
 from hushtable.studio.session import Session
 from hushtable.studio.worker import TableAt, Worker
 from hushtable.studio.workspace import Stamp, Workspace
@@ -32,12 +33,19 @@ class Reading:
     stage: str = ""
     share: float = 0.0
     faults: tuple[Fault, ...] = ()
+    look: dict[str, Any] | None = None
+    """What its first lines show, once they were looked at."""
     task: asyncio.Task[None] | None = None
 
     def ended(self, task: asyncio.Task[None]) -> None:
         """Take note of a fault of ours, so that it is said and not waited for."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self.faults = (Fault("", words.out_of_order(place(error))),)
+
+    @property
+    def questioned(self) -> bool:
+        """Whether its first line may be a person's record: somebody has to say so before anything else is done."""
+        return not self.at_work and not self.faults and self.look is not None
 
     @property
     def at_work(self) -> bool:
@@ -67,8 +75,7 @@ class Studio:
 
     async def close(self) -> None:
         """End the worker and the jobs, and let others open the workspace."""
-        await self.stop_reading()
-        await self._leave()
+        await self.leave()
         await self.worker.stop()
 
     def read(self, path: Path, layout: Mapping[str, Any] | None = None, *, anew: bool = False) -> None:
@@ -99,6 +106,12 @@ class Studio:
         try:
             if stamp is None:
                 raise InputError(words.GONE, where=reading.path.name)
+            look = await self.worker.ask("first_look", {"path": str(reading.path), "layout": reading.layout})
+            reading.look = look
+            if schema is None and reading.layout.get("header") is None and look["questioned"]:
+                return
+            if schema is None:
+                reading.layout = look["needed"]
             at = TableAt(str(reading.path), reading.layout, schema, (str(stamp), str(Stamp.of(Path(schema))) if schema else ""))
             found = await self.worker.ask("read", table=at, watch=watch, limit=math.inf)
             await self._enter(reading, found, stamp, drafted=schema is None)
@@ -111,7 +124,7 @@ class Studio:
         workspace = self.workspace
         if workspace is None or workspace.table != reading.path:
             workspace = Workspace.open(reading.path)
-            await self._leave()
+            await self._close_workspace()
             self.workspace = workspace
             self.jobs = Jobs(workspace.folder, self.at_once)
             places.remember(workspace.folder)
@@ -126,7 +139,12 @@ class Studio:
             workspace.change_schema(found["schema"], "open", words.drafted(project.table), command=command)
         self.reading = None
 
-    async def _leave(self) -> None:
+    async def leave(self) -> None:
+        """End the reading and the jobs, and let others open the workspace."""
+        await self.stop_reading()
+        await self._close_workspace()
+
+    async def _close_workspace(self) -> None:
         if self.jobs is not None:
             await self.jobs.close()
         if self.workspace is not None:
@@ -135,15 +153,33 @@ class Studio:
         self._results.clear()
         self.revealed.clear()
 
+    def _table(self) -> TableAt | None:
+        """The open table and its present schema, as the worker knows them."""
+        if (workspace := self.workspace) is None:
+            return None
+        stamp = str(Stamp.of(workspace.table)), str(Stamp.of(workspace.schema))
+        return TableAt(str(workspace.table), workspace.project.layout, str(workspace.schema), stamp)
+
     async def ask(self, question: str, arguments: Mapping[str, Any], *, slot: str = "", limit: float | None = None) -> Any:
         """Ask the worker about the open table, if there is one, under its present schema."""
-        at = None
-        if (workspace := self.workspace) is not None:
-            at = TableAt(
-                str(workspace.table), workspace.project.layout, str(workspace.schema),
-                (str(Stamp.of(workspace.table)), str(Stamp.of(workspace.schema))),
-            )  # fmt: skip
+        at = self._table()
+        if at is not None and (kept := self._answered({"question": question, "arguments": arguments, "table": at.plain()})):
+            return kept.result["answer"]
         return await self.worker.ask(question, arguments, table=at, slot=slot, limit=limit)
+
+    def _answered(self, request: Mapping[str, Any]) -> Job | None:
+        """The job that answered this question about this very table, if there is one."""
+        done = (job for job in self.jobs.jobs.values() if job.verb == "answer") if self.jobs is not None else ()
+        return next((job for job in done if job.state is State.DONE and request.items() <= job.request.items()), None)
+
+    def answer_later(self, question: str, arguments: Mapping[str, Any], screen: str) -> Job:
+        """Answer a question in a job of its own, to be shown on a screen when it is done."""
+        at = self._table()
+        if self.workspace is None or at is None or question not in QUESTIONS:
+            raise InputError(words.NO_SUCH_QUESTION, where="question")
+        request = {"question": question, "arguments": dict(arguments), "table": at.plain(), "screen": screen}
+        folder = self.workspace.numbered("answers")
+        return self.start("answer", request, words.answering(screen), folder=folder, like=question)
 
     def start(
         self, verb: str, request: Mapping[str, Any], title: str, *, folder: Path, name: str = "", like: str = "",

@@ -91,7 +91,7 @@ class Workspace:
             folder.mkdir(mode=0o700, exist_ok=True)
             # It holds what was computed from rows, whoever made it.
             folder.chmod(0o700)
-            for name in ("hierarchies", "runs", "comparisons", "history"):
+            for name in ("hierarchies", "runs", "comparisons", "answers", "history"):
                 (folder / name).mkdir(mode=0o700, exist_ok=True)
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -230,7 +230,7 @@ class Workspace:
         return self.can_redo and self._go(self.project.schema_at + 1, screen, words.REDONE)
 
     def numbered(self, kind: str, number: str | None = None) -> Path:
-        """The folder with this number under ``runs`` or ``comparisons``, or a new one."""
+        """The folder with this number under ``runs``, ``comparisons`` or ``answers``, or a new one."""
         if number is not None:
             found = next((folder for folder in self.folders(kind) if folder.name == number), None)
             if found is None:

@@ -56,18 +56,17 @@ class Kept:
         self.held: dict[Columns, Array] = {}
         self.room = KEPT
 
-    def histograms(
-        self, sets: Sequence[Columns], sizes: Mapping[str, int], blocks: Callable[[Columns], Blocks], workers: int = 1
-    ) -> Counts:
-        """The histograms of these sets; ``blocks`` makes a pass over the cells of some columns, which so many workers count."""
+    def histograms(self, sets: Sequence[Columns], sizes: Mapping[str, int], count: Callable[[Pass], Integers]) -> Counts:
+        """The histograms of these sets; ``count`` makes a pass over the rows."""
         found = dict[Columns, Array]()
         for columns in dict.fromkeys(sets):
             if columns not in self.held and (around := self._around(columns)):
                 found[columns] = smallest(summed({around: self.held[around].astype(np.int64)}, columns))
         fresh = [columns for columns in dict.fromkeys(sets) if columns not in self.held and columns not in found]
         for group in passes(fresh, sizes):
-            names = tuple(dict.fromkeys(name for columns in group for name in columns))
-            found |= {columns: smallest(counts) for columns, counts in counted(blocks(names), sizes, group, workers).items()}
+            own = Pass(maximal(group, sizes), sizes)
+            tops = own.parted(count(own))
+            found |= {columns: smallest(summed(tops, columns)) for columns in group}
         result = Counts([self.held[columns] if columns in self.held else found[columns] for columns in sets])
         for columns, counts in found.items():
             if counts.nbytes <= self.room:
@@ -91,8 +90,8 @@ def counted(blocks: Blocks, sizes: Mapping[str, int], sets: Sequence[Columns], w
 
     Only sets that are part of no other are counted; the others are sums of those.
     """
-    tops = maximal(sets, sizes)
-    found = _Pass(tops, sizes).over(blocks, workers)
+    own = Pass(maximal(sets, sizes), sizes)
+    found = own.parted(own.over(blocks, workers))
     return {columns: summed(found, columns) for columns in dict.fromkeys(sets)}
 
 
@@ -132,7 +131,7 @@ def summed(found: Mapping[Columns, Integers], columns: Columns) -> Integers:
 
 
 @dataclass
-class _Pass:
+class Pass:
     """The plan of one pass: for each set which columns, with which strides, and where its cells lie among all."""
 
     sets: Sequence[Columns]
@@ -155,14 +154,18 @@ class _Pass:
         self.members, self.strides = np.array(members, np.int64), np.array(strides, np.int64)
         self.starts, self.cells = np.array(starts, np.int64), np.array(cells, np.int64)
 
-    def over(self, blocks: Blocks, workers: int = 1) -> dict[Columns, Integers]:
+    def over(self, blocks: Blocks, workers: int = 1) -> Integers:
+        """The counts of all sets, one behind the other."""
         cells = int(self.cells[-1])
         if workers > 1 and cells <= SHARED:
-            counts = self._side_by_side(blocks, workers)
-        else:
-            counts = np.zeros(cells, np.int64)
-            for block in blocks:
-                self._add(block, counts)
+            return self._side_by_side(blocks, workers)
+        counts = np.zeros(cells, np.int64)
+        for block in blocks:
+            self._add(block, counts)
+        return counts
+
+    def parted(self, counts: Integers) -> dict[Columns, Integers]:
+        """The counts of each set, of those of all."""
         shapes = [tuple(self.sizes[name] for name in columns) for columns in self.sets]
         ends = self.cells.tolist()
         return {

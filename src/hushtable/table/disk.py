@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from hushtable.errors import InputError
@@ -110,8 +111,17 @@ def inside_release(path: Path) -> bool:
 
 
 def owner() -> str:
-    """What the names of unfinished files and folders say of the process that works on them: its machine and its number."""
-    return f"{re.sub('[^A-Za-z0-9-]', '-', platform.node())}-{os.getpid()}"
+    """What the names of unfinished files and folders say of the process that works on them: where it runs, and its number there."""
+    return f"{re.sub('[^A-Za-z0-9-]', '-', platform.node())}-{_numbering()}-{os.getpid()}"
+
+
+@cache
+def _numbering() -> int:
+    """Containers may share a name and a folder, and number their processes apart."""
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return 0
 
 
 OWNER = r"(?P<node>[A-Za-z0-9-]*)-(?P<process>\d+)"

@@ -152,8 +152,8 @@ class Rows(Protocol):
         """At most so many rows of each person that a key column identifies, picked at random, and none whose person is unknown.
 
         ``words`` gives so many uniform words of 64 bits, which decide; with a seed, its own. Which rows of a person stay depends on
-        that person's rows and coins alone. (Rows of unknown persons cannot share a place: one person more would then push the row
-        of another one out.)
+        that person's rows and coins alone, and not on where the rows are. (Rows of unknown persons cannot share a place: one person
+        more would then push the row of another one out.)
         """
         ...
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError, MissingExtra
 from hushtable.table.arrays import Array, Floats, Integers, Mask
+from hushtable.table.coins import coins, identified, key_of
 from hushtable.table.columns import FREE, MISSING_CODE, Bounds, Column, Facet, Kind
 from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples
 from hushtable.table.schema import Schema
@@ -203,7 +204,7 @@ class Table(Shown):
             for batch in self.batches(columns=names):
                 yield {name: batch.cells(name) for name in names}
 
-        return self._kept.histograms(sets, sizes, blocks)
+        return self._kept.histograms(sets, sizes, lambda own: own.over(blocks(own.names)))
 
     def fold(self, question: Question) -> Integers:
         """The answer to a question, additive or not: all rows are here."""
@@ -228,13 +229,11 @@ class Table(Shown):
         table = self.held_by(key)
         known = np.flatnonzero(~table.missing(key))
         _, persons = np.unique(table[key][known], return_inverse=True)
-        if seed is None:
-            coins = words(len(persons))
-        else:
-            # A seeded coin goes with the number of the row among its person's own: one person more moves nobody else's.
-            own = _places(np.argsort(persons, kind="stable"), persons)
-            coins = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
-        return table.take(np.sort(known[_places(np.lexsort((coins, persons)), persons) < most]))
+        # A coin goes with a person and the number of the row among its own: one person more moves nobody else's.
+        own = _places(np.argsort(persons, kind="stable"), persons)
+        holders = identified(table[key], table.texts.get(key))[known]
+        drawn = coins(key_of(words, seed), holders, own)
+        return table.take(np.sort(known[_places(np.lexsort((drawn, persons)), persons) < most]))
 
     def within(self, key: str, most: int) -> int:
         """How many rows ``bounded`` leaves."""

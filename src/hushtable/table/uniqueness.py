@@ -6,7 +6,7 @@ Everything here is read off the rows without protection: it is for whoever holds
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hushtable.display import meant
@@ -18,6 +18,8 @@ from hushtable.table.table import Table
 WORK = 5_000_000
 """So many values are read in the search for a smallest set before it goes on with one set of each size alone; a third of them
 where people are told apart, which takes longer."""
+SEARCHED = 60
+"""Of more columns than this only those with most values are searched, and no set is then proven to be the smallest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +112,10 @@ class Uniqueness:
         if not alone:
             return Singling(0.0, (), proven=True)
         work = WORK if self.columns.persons is None else WORK // 3
-        return smallest(self.columns.among(names), (alone / 2,), work)[0]
+        sizes = dict(zip(self.columns.names, self.columns.sizes, strict=True))
+        some = sorted(names, key=sizes.__getitem__, reverse=True)[:SEARCHED]
+        found = smallest(self.columns.among([name for name in names if name in some]), (alone / 2,), work)[0]
+        return found if len(some) == len(names) else replace(found, proven=False)
 
     def _quasi(self, quasi: Iterable[str] | None) -> tuple[str, ...]:
         """In the order of the table."""

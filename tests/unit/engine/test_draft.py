@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
+from hushtable.engine import decoders
 from hushtable.engine import draft as drafting
-from hushtable.engine import duckdb as engine
 from hushtable.engine.compute import Compute
 from hushtable.engine.draft import draft
 from hushtable.errors import InputError
@@ -97,7 +97,7 @@ def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_p
     rng = np.random.default_rng(0)
     rows = [f"shop{i % 4000},{i % 90},{rng.normal():.3f}\n" for i in range(12_000)]
     (tmp_path / "many.csv").write_text("goods,age,score\n" + "".join(rows))
-    for module in (drafting, engine):
+    for module in (drafting, decoders):
         monkeypatch.setattr(module, "WORDS", 1000)
     found = draft(tmp_path / "many.csv", DISK)
     whole = io.drafted(tmp_path / "many.csv")

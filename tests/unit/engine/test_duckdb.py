@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hushtable.engine import decode, duckdb, source
+from hushtable.data.people import people
+from hushtable.engine import decode, decoders, duckdb, source
 from hushtable.engine.compute import LEAST, Compute
 from hushtable.engine.open import about, open_rows
 from hushtable.engine.source import Source
@@ -20,6 +21,7 @@ from hushtable.engine.spool import Spooled
 from hushtable.errors import InputError
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.files import parquet_columns
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.random_tables import tables
@@ -119,7 +121,7 @@ def test_typed_columns_are_read_as_in_memory(tmp_path):
 def test_columns_of_very_many_words_are_read_batch_by_batch(tmp_path, monkeypatch):
     parquet(tmp_path / "a.parquet")
     own = on_disk(tmp_path / "a.parquet", SCHEMA)
-    monkeypatch.setattr(duckdb, "WORDS", 1)
+    monkeypatch.setattr(decoders, "WORDS", 1)
     declared = Schema(tuple(Column(**{**vars(c), "domain": own.schema[c.name].domain}) for c in SCHEMA), SCHEMA.missing)
     assert_equal(own.select(SCHEMA.names[:-1]), on_disk(tmp_path / "a.parquet", declared).select(SCHEMA.names[:-1]))
     with pytest.raises(InputError, match="column flag: has more than 1 different values"):
@@ -141,7 +143,7 @@ def test_faults_of_all_columns_are_told_at_once_and_as_in_memory(tmp_path, monke
     parquet(tmp_path / "a.parquet")
     with pytest.raises(InputError) as own:
         io.read(tmp_path / "a.parquet", schema)
-    monkeypatch.setattr(duckdb, "WORDS", words)
+    monkeypatch.setattr(decoders, "WORDS", words)
     with pytest.raises(InputError) as read:
         on_disk(tmp_path / "a.parquet", schema)
     told = [str(fault).replace(str(tmp_path / "a.parquet"), "a.parquet") for fault in read.value.faults]
@@ -167,6 +169,33 @@ def test_a_table_of_a_database_is_read(tmp_path):
     assert_equal(own, on_disk(f"{tmp_path / 'a.duckdb'}::people", SCHEMA).select(SCHEMA.names[:-1]))
     with pytest.raises(InputError, match="has no table 'nobody'"):
         on_disk(f"{tmp_path / 'a.duckdb'}::nobody", SCHEMA)
+
+
+def test_the_columns_of_a_database_are_named_without_a_row_of_it(tmp_path, monkeypatch):
+    with database.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.register("frame", FRAME)
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    copied = []
+
+    def spying(connection, path):
+        copied.append(connection.execute(f"SELECT count(*) FROM read_parquet('{path}')").fetchall())
+        return parquet_columns(connection, path)
+
+    monkeypatch.setattr(source, "parquet_columns", spying)
+    assert source.column_names(Source.of(tmp_path / "a.duckdb")) == list(FRAME.columns)
+    assert copied == [[(0,)]]
+
+
+def test_the_words_of_many_files_are_read_together(tmp_path):
+    table = people(50, seed=1)
+    table = table.select([name for name in table.schema.names if table.schema[name].coded][:2]).declared()
+    io.write(table, tmp_path / "0000.parquet")
+    for number in range(1, 30):
+        (tmp_path / f"{number:04d}.parquet").hardlink_to(tmp_path / "0000.parquet")
+    rows = duckdb.read(Source.of(tmp_path), table.schema, Compute(memory=LEAST, workers=2))
+    assert rows.rows == 30 * table.rows
+    name = table.schema.names[0]
+    np.testing.assert_array_equal(rows.histograms([(name,)])[0], 30 * table.histograms([(name,)])[0])
 
 
 def test_a_column_may_have_the_name_of_the_numbers_of_rows(tmp_path):

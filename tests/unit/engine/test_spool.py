@@ -14,7 +14,7 @@ from hushtable.engine import spool, tuples
 from hushtable.engine.compute import GB, LEAST, Compute
 from hushtable.engine.spool import Spooled
 from hushtable.errors import InputError, PlanError
-from hushtable.privacy.noise import SYSTEM
+from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.query import Histogram, Ladder, Ranges, Sum, Total
 from hushtable.table.columns import NUMBERS, Bounds, Column, Kind, Levels, Role
 from hushtable.table.rows import answered
@@ -84,11 +84,12 @@ def test_every_question_has_the_answer_of_memory(table, seed):
 @pytest.mark.parametrize("key", ["who", "number"])
 @pytest.mark.parametrize("most", [1, 2, 100])
 @pytest.mark.parametrize("limit", [LEAST, GB])
-def test_a_seed_keeps_the_same_rows_of_each_person_as_in_memory(key, most, limit, monkeypatch):
+@pytest.mark.parametrize("seed", [5, None])
+def test_the_same_coins_keep_the_same_rows_of_each_person_as_in_memory(key, most, limit, seed, monkeypatch):
     monkeypatch.setattr("hushtable.engine.persons.PER_ROW", 3 * LEAST // 2000)
     table = people(120)
-    own = table.bounded(key, most, SYSTEM.words, 5)
-    other = Spooled.of(table, Compute(memory=limit)).bounded(key, most, SYSTEM.words, 5)
+    own = table.bounded(key, most, Entropy.seeded(1).words, seed)
+    other = Spooled.of(table, Compute(memory=limit)).bounded(key, most, Entropy.seeded(1).words, seed)
     assert own.rows == other.rows == table.within(key, most) == Spooled.of(table, Compute(memory=limit)).within(key, most)
     assert_equal(own.select(["number", "sex"]), Table.concat(list(other.select(["number", "sex"]).batches())))
 

@@ -57,23 +57,31 @@ def town(tmp_path: Path) -> Path:
     return make_town(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def worker(run: Callable[..., Any], state: Path) -> Iterator[Worker]:
+    """The worker of all studios here: it goes from table to table."""
+    started = Worker(PATIENT)
+    yield started
+    run(started.stop())
+
+
 @pytest.fixture
-def client(town: Path, run: Callable[..., Any]) -> Iterator[Client]:
-    """A window on a studio that has no table open yet; its worker starts when it is asked first."""
-    opened = Client(Studio(town, worker=Worker(PATIENT)))
+def client(town: Path, worker: Worker, run: Callable[..., Any]) -> Iterator[Client]:
+    """A window on a studio that has no table open yet."""
+    opened = Client(Studio(town, worker=worker))
     run(opened.enter())
     yield opened
-    run(opened.studio.close())
+    run(opened.studio.leave())
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory, run: Callable[..., Any], state: Path) -> Iterator[Client]:
+def shared(tmp_path_factory: pytest.TempPathFactory, run: Callable[..., Any], worker: Worker) -> Iterator[Client]:
     """A window on a studio with an open table, for tests that change nothing of it."""
-    opened = Client(Studio(make_town(tmp_path_factory.mktemp("shared")), worker=Worker(PATIENT)))
+    opened = Client(Studio(make_town(tmp_path_factory.mktemp("shared")), worker=worker))
     run(opened.enter())
     run(open_table(opened))
     yield opened
-    run(opened.studio.close())
+    run(opened.studio.leave())
 
 
 async def open_table(client: Client, name: str = "people.csv") -> None:

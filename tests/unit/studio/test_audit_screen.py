@@ -225,18 +225,17 @@ def test_use_stands_beside_fresh_rows_columns_worst_first(audited, run):
     assert said.FRESH in text
 
 
-def test_a_link_to_other_levels_is_there_only_with_that_screen(audited, run, monkeypatch):
+def test_the_link_to_other_levels_is_there_for_generalized_releases_and_with_that_screen(audited, run, monkeypatch):
     from hushtable.studio import screens
-    from hushtable.studio.view import Screen, Shown
 
-    assert said.LEVELS not in run(audited.get("audit")).text
+    def tabs():
+        return re.search(r'<nav[^>]*id="tabs".*?</nav>', run(audited.get("audit")).text, re.S).group()
 
-    async def nothing(view):
-        return Shown("")
-
-    monkeypatch.setattr(screens, "SCREENS", (*screens.SCREENS, Screen("explorer", said.LEVELS, "?", nothing)))
+    assert said.LEVELS not in tabs()
     monkeypatch.setitem(audited.made.result, "files", [*audited.made.result["files"], "mapping.csv"])
-    assert f">{said.LEVELS}</a>" in run(audited.get("audit")).text
+    assert f">{said.LEVELS}</a>" in tabs()
+    monkeypatch.setattr(screens, "SCREENS", tuple(one for one in screens.SCREENS if one.name != "explorer"))
+    assert said.LEVELS not in tabs()
 
 
 @pytest.mark.parametrize("asked", ["run=999", "tab=nonsense", "known=../x", "group=-1", "start=99999999999999", "job=none"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import stat
 import subprocess
 import sys
@@ -336,6 +337,8 @@ def test_it_listens_on_loopback_alone():
     try:
         assert {s.getsockname()[0] for s in sockets} <= {"127.0.0.1", "::1"}
         assert len({s.getsockname()[1] for s in sockets}) == 1
+        # A browser that is quicker than the server waits.
+        socket.create_connection(sockets[0].getsockname()).close()
     finally:
         for own in sockets:
             own.close()

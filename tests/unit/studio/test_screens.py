@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -13,6 +18,7 @@ from hushtable.studio.studio import Studio
 from hushtable.studio.words import columns as said_of_columns
 from hushtable.studio.words import open as said_of_open
 from hushtable.studio.words import run as said_of_run
+from hushtable.studio.worker import TooLong
 from hushtable.table import io
 from tests.unit.studio.client import Client
 from tests.unit.studio.conftest import open_table
@@ -93,13 +99,13 @@ def test_a_table_is_read_from_the_list_and_a_workspace_made(client, run, town):
     assert (town / "people.studio" / "schema.yaml").exists()
     (entry,) = client.studio.workspace.journal.read()
     assert entry.command == ("hush", "schema", "people.csv", "--out", "people.schema.yaml")
-    again = Client(Studio(town))
+    again = Client(Studio(town, worker=client.studio.worker))
 
     async def second():
         await again.enter()
         await open_table(again)
         text = (await again.get("open")).text
-        await again.studio.close()
+        await again.studio.leave()
         return text
 
     # Two studios cannot have it open.
@@ -126,7 +132,7 @@ def test_a_first_line_that_is_a_record_is_questioned_and_read_otherwise_when_tol
     (town / "bare.csv").write_text("\n".join(lines[1:]) + "\n")
     run(open_table(client, "bare.csv"))
     page = run(client.get("open"))
-    assert "looks like a record" in page.text
+    assert said_of_open.questioned("bare.csv") in html.unescape(page.text)
     assert lines[1].split(",")[0] not in page.text
     assert not (town / "bare.studio").exists()
 
@@ -142,37 +148,49 @@ def test_a_first_line_that_is_a_record_is_questioned_and_read_otherwise_when_tol
 
 
 def test_a_table_that_cannot_be_read_says_why_with_its_lines(client, run, town):
-    (town / "bad.csv").write_text("a,b\n1,2\n3\n4,5\n" * 3)
+    rows = [f"{i},{i % 7}" for i in range(20)]
+    (town / "bad.csv").write_text("\n".join(["number,weight", rows[0], "3", *rows]) + "\n")
     run(open_table(client, "bad.csv"))
     page = run(client.get("open"))
     assert "line 3" in page.text
     assert said_of_open.unreadable("bad.csv") in page.text
 
 
-def test_an_encoding_is_corrected(client, run, town):
+def test_an_encoding_is_found_and_corrected(client, run, town):
     rows = "\n".join(f"{i},Köln,{i % 3}" for i in range(30))
     (town / "old.csv").write_bytes(f"nr,stadt,wert\n{rows}\n".encode("cp1252"))
     run(open_table(client, "old.csv"))
     page = run(client.get("open"))
-    assert "not UTF-8" in page.text
-
-    async def go():
-        await client.send(page.form("open/layout"), encoding="cp1252")
-        await client.studio.reading.task
-        return await client.get("open")
-
-    page = run(go())
     assert "Aaaa" in page.text
     assert "--encoding cp1252" in page.text
 
+    async def go():
+        await client.send(page.form("open/layout"), encoding="latin-1")
+        await client.studio.reading.task
+        return await client.get("open")
 
-def test_a_column_is_said_to_be_an_index(client, run):
-    run(open_table(client))
+    assert "--encoding latin-1" in run(go()).text
+
+
+def test_delimiter_decimal_mark_and_row_numbers_are_found_said_and_corrected(client, run, town):
+    rows = "".join(f"{i};{i % 7},5;x{i % 3}\n" for i in range(60))
+    (town / "german.csv").write_text(f";wert;art\n{rows}")
+    run(open_table(client, "german.csv"))
     page = run(client.get("open"))
-    run(client.send(page.form("open/layout"), index="income"))
-    assert client.studio.workspace.roles()["income"] == "identifier"
+    for text in ("semicolon", "comma", "numbers the rows", "row_id"):
+        assert text in page.text
+    assert "hush schema german.csv --out german.schema.yaml --index" in page.text
+    before = client.studio.workspace.schema_text()
+
+    async def go():
+        await client.send(page.form("open/layout"), delimiter=";", decimal=".")
+        await client.studio.reading.task
+        return await client.get("open")
+
+    assert "--delimiter ';' --decimal . --index" in html.unescape(run(go()).text)
+    assert client.studio.workspace.schema_text() != before
     assert client.studio.workspace.undo("open")
-    assert client.studio.workspace.roles()["income"] != "identifier"
+    assert client.studio.workspace.schema_text() == before
 
 
 def test_a_value_that_is_none_of_the_options_is_a_fault_beside_its_field(client, run):
@@ -231,7 +249,7 @@ def start(client, run, **fields):
     return run(run_to_the_end(client, job))
 
 
-def test_a_release_is_made_shown_and_opened_where_it_cannot_call_the_studio(client, run, town):
+def test_a_release_is_made_shown_and_done_again_by_the_script_and_cannot_call_the_studio(client, run, town, tmp_path_factory):
     run(open_table(client))
     job = start(client, run, **{"set.microaggregate.k": "7", "seed": "1"})
     assert job.state is State.DONE, job.faults
@@ -243,6 +261,17 @@ def test_a_release_is_made_shown_and_opened_where_it_cannot_call_the_studio(clie
     card = run(client.get(address))
     assert card.headers["content-security-policy"].startswith("sandbox allow-scripts;")
     assert "k-anonymity" in card.text
+    script = run(client.get("journal.sh")).text
+    copy = tmp_path_factory.mktemp("copy") / "town"
+    shutil.copytree(town, copy)
+    (copy / "journal.sh").write_text(script)
+    hush = copy / "hush"
+    hush.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hushtable.cli "$@"\n')
+    hush.chmod(0o700)
+    path = f"{copy}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(["sh", "journal.sh", "anew"], cwd=copy, env={**os.environ, "PATH": path}, check=True, capture_output=True)
+    ours = town / "people.studio" / "runs" / "001" / "release" / "data.csv"
+    assert (copy / "anew" / "001-release" / "data.csv").read_bytes() == ours.read_bytes()
     # By its id alone, and only for as long as it lies in the workspace.
     assert run(client.get("result/release/card.html")).status == 404
     assert run(client.get("result/../project.yaml")).status in (404, 405)
@@ -292,3 +321,26 @@ def test_events_tell_what_is_at_work_and_end_when_the_screen_locks(client, run):
         return found
 
     assert run(go()) == ["data: []\n\n", "event: locked\ndata: {}\n\n"]
+
+
+def test_a_question_that_takes_too_long_is_offered_as_a_job_and_its_answer_kept(client, run, monkeypatch):
+    run(open_table(client))
+
+    async def too_long(question, arguments, **more):
+        raise TooLong(question, arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client.studio.worker, "ask", too_long)
+        page = run(client.get("columns"))
+    assert words.TOO_LONG in page.text
+    form = page.form("run/answer")
+    assert run(client.post(form, arguments="[]")).status == 422
+    assert run(client.post(form, question="__import__")).status == 422
+    run(client.send(form))
+    run(run_to_the_end(client, next(client.studio.jobs.latest())))
+    page = run(client.get("run?job=" + next(client.studio.jobs.latest()).id))
+    assert said_of_run.GO_ON in page.text
+    with monkeypatch.context() as patch:
+        # The grid is not asked for again.
+        patch.setattr(client.studio.worker, "ask", too_long)
+        assert said_of_columns.CAPTION in run(client.get("columns")).text

@@ -13,7 +13,7 @@ from tests.unit.studio.fake_worker import SECRET
 
 
 @pytest.fixture(scope="module")
-def worker(run):
+def worker(run, state):
     made = Worker(module="tests.unit.studio.fake_worker")
     yield made
     run(made.stop())

@@ -115,6 +115,19 @@ def test_another_choice_is_answered_at_once_and_bars_arrive_one_by_one():
     assert first < (seconds() - start) / 2
 
 
+def test_of_very_many_columns_a_part_is_searched_and_nothing_is_proven():
+    rng = np.random.default_rng(0)
+    columns = tuple(Column(name=f"x{i}", kind=Kind.CATEGORY, domain=Levels(tuple("abcd"))) for i in range(1_500))
+    arrays = {c.name: rng.integers(0, 2 + (i % 3), 1_000).astype(c.dtype) for i, c in enumerate(columns)}
+    unique = ht.uniqueness(Table(Schema(columns), arrays))
+    start = seconds()
+    head = unique.headline(["x1", "x2", "x5"])
+    assert seconds() - start < 2.0
+    assert head.others_alone == 1.0
+    assert not head.others_half.proven
+    assert head.others_half.sets[0].share >= 0.5
+
+
 def seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime

@@ -1,25 +1,34 @@
-"""The first rows, masked, and how the file was taken to be written: enough to see whether it was read rightly."""
+"""The first look at a file: how it seems to be written, and its first rows masked, before all of it is read and after."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from hushtable.studio.questions.masking import masked
 from hushtable.studio.questions.room import Opened, Watcher
+from hushtable.table.first_read import peek
+from hushtable.table.layout import Layout
 
-ROWS = 10
 COLUMNS = 60
 """So many columns are shown; more would be read by nobody."""
 
 
-def first_look(opened: Opened, *, watch: Watcher) -> dict[str, Any]:
-    """Ten masked rows: letters as A and a, digits as 9, everything else as it is."""
-    table = opened.table.take(slice(0, ROWS))
-    names = table.schema.names[:COLUMNS]
-    columns = [[None if v is None else masked(v) for v in table.strings(name)] for name in names]
-    return {
-        "names": list(names),
-        "more": len(table.schema) - len(names),
-        "rows": [list(row) for row in zip(*columns, strict=True)],
-        "layout": opened.layout.to_json(),
+def first_look(opened: Opened | None, *, watch: Watcher, path: str, layout: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``hush peek`` says of a file; ``needed`` is the layout to read it with: what was said, and what must be said besides."""
+    given = Layout.of(**layout)
+    found = peek(Path(path), given)
+    plain = found.to_json()
+    needed = {}
+    if found.form != "parquet":
+        told = found.layout
+        # What the reader finds by itself is not said: the commands that repeat it stay short.
+        encoding = "" if told.encoding in ("utf-8", "utf-16") and not given.encoding else told.encoding
+        needed = {**given.to_json(), "encoding": encoding, "index": told.index}
+    shown = slice(0, COLUMNS)
+    return plain | {
+        "names": plain["names"][shown],
+        "rows": [row[shown] for row in plain["rows"]],
+        "more": max(0, len(plain["names"]) - COLUMNS),
+        "needed": needed,
     }

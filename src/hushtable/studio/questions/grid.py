@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hushtable.studio.questions.masking import masked
 from hushtable.studio.questions.room import Opened, Watcher
 from hushtable.table.columns import Bounds, Column, Levels
+from hushtable.table.first_read import masked
 
 EXAMPLES = 3
 LOOKED_AT = 200

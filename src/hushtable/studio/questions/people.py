@@ -13,10 +13,10 @@ from hushtable.errors import InputError
 from hushtable.evidence.beside import Side
 from hushtable.studio import words
 from hushtable.studio.questions.audit import report_of
-from hushtable.studio.questions.masking import masked
 from hushtable.studio.questions.room import Opened, Watcher
 from hushtable.table import io
 from hushtable.table.disk import read_text
+from hushtable.table.first_read import masked
 from hushtable.table.table import Table
 
 PEOPLE = ".people.json"

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from hushtable.studio.screens import audit, columns, journal, open, publish, run
+from hushtable.studio.screens import audit, columns, explorer, journal, levels, open, publish, run
 from hushtable.studio.view import Screen
 
-SCREENS: tuple[Screen, ...] = (open.SCREEN, columns.SCREEN, run.SCREEN, audit.SCREEN, publish.SCREEN, journal.SCREEN)
+SCREENS: tuple[Screen, ...] = (
+    open.SCREEN,
+    columns.SCREEN,
+    levels.SCREEN,
+    run.SCREEN,
+    audit.SCREEN,
+    publish.SCREEN,
+    journal.SCREEN,
+    explorer.SCREEN,
+)

@@ -22,8 +22,8 @@ BOTH = "both"
 """Who is tried by default: whoever knows the protected columns, and whoever knows everything."""
 SHARE = 0.3
 """Set aside where a release is made again so that it can be attacked."""
-EXPLORERS = ("explorer", "lattice")
-"""What the screen may be called that shows other levels of a generalized release."""
+EXPLORER = "explorer"
+"""The screen that shows other levels of a generalized release."""
 
 
 async def show(view: View) -> Shown:
@@ -125,7 +125,7 @@ def _tabs(view: View, release: Job) -> Html:
         )
         for label, tab in links
     ]
-    explorer = next((screen for screen in SCREENS if screen.name in EXPLORERS), None)
+    explorer = next((screen for screen in SCREENS if screen.name == EXPLORER), None)
     if explorer is not None and "mapping.csv" in release.result["files"]:
         items.insert(2, element("li", element("a", said.LEVELS, href=view.to(explorer.name, run=run))))
     return element("nav", element("ul", items, class_="tabs"), aria_label=said.TABS, id="tabs")

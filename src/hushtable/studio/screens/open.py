@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from hushtable.report.html import Child, Html, element, join, table
+from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.studio import commands, places, words
 from hushtable.studio.forms import Form
-from hushtable.studio.parts import button, form, post_button, select, switch
+from hushtable.studio.parts import button, form, post_button, select, switch, tick
 from hushtable.studio.studio import Reading
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import open as said
 from hushtable.studio.workspace import Workspace
-
-ENCODINGS = ("", "cp1252", "latin-1", "utf-16")
-HEADERS = ("judged", "yes", "no")
 
 
 async def show(view: View) -> Shown:
@@ -23,13 +20,11 @@ async def show(view: View) -> Shown:
     reading = view.studio.reading
     if reading is not None and reading.at_work:
         return Shown(_reading(view, reading), refresh=True, title=words.percent(reading.share))
-    if reading is not None and reading.faults:
-        content = join(
-            element("p", said.unreadable(reading.path.name), class_="lead"),
-            _layout(view, reading.layout, []),
-            _choose(view, folded=True),
-        )
-        return Shown(content, faults=reading.faults)
+    if reading is not None and (reading.faults or reading.questioned):
+        lead = said.questioned(reading.path.name) if reading.questioned else said.unreadable(reading.path.name)
+        rows = _rows(reading.look) if reading.look is not None else None
+        fields = _layout(view, reading.layout, reading.look)
+        return Shown(join(element("p", lead, class_="lead"), rows, fields, _choose(view, folded=True)), faults=reading.faults)
     if view.opened:
         return Shown(join(await _look(view), _choose(view, folded=True)), commands.schema(view.workspace))
     return Shown(_choose(view, folded=False))
@@ -46,38 +41,49 @@ def _reading(view: View, reading: Reading) -> Html:
 
 
 async def _look(view: View) -> Html:
-    workspace, found = view.workspace, await view.ask("first_look")
-    heads = found["names"]
-    rows = [[words.NOTHING if cell is None else cell for cell in row] for row in found["rows"]]
-    more = element("p", said.more_columns(found["more"]), class_="soft") if found["more"] else None
-    roles = workspace.roles()
-    questioned = said.questioned([name for name in roles if said.odd_name(name)])
-    changed = element("p", said.CHANGED, class_="caution") if workspace.changed else None
+    workspace = view.workspace
+    project = workspace.project
+    found = await view.ask("first_look", path=str(workspace.table), layout=project.layout)
+    changed = element(
+        "div", element("p", said.CHANGED, class_="caution"), post_button(view, "anew", said.READ_AGAIN), class_="alert"
+    )
     return join(
-        element("p", said.was_read(workspace.project.table, workspace.project.rows, workspace.project.columns), class_="lead"),
-        element("div", changed, post_button(view, "anew", said.READ_AGAIN), class_="alert") if changed else None,
-        element("p", questioned, class_="caution") if questioned else None,
-        element("section", element("h2", said.RIGHTLY), element("p", said.MASKED, class_="soft"),
-                table(heads, rows, label=said.MASKED_LABEL, sortable=False, class_="masked"), more),
+        element("p", said.was_read(project.table, project.rows, project.columns), class_="lead"),
+        changed if workspace.changed else None,
+        _rows(found),
         element("p", element("a", said.GO_ON, href=view.to("columns"), class_="main")),
         element(
-            "details", element("summary", said.NOT_RIGHTLY), _layout(view, workspace.project.layout, list(roles)),
-            open=bool(view.faults),
+            "details", element("summary", said.NOT_RIGHTLY), _layout(view, project.layout, found), open=bool(view.faults)
         ),
     )  # fmt: skip
 
 
-def _layout(view: View, layout: dict[str, Any], names: Sequence[str]) -> Html:
+def _rows(found: Mapping[str, Any]) -> Html:
+    """How the file seems to be written, and its first rows masked."""
+    heads = [name or words.NOTHING for name in found["names"]]
+    rows = [[cell or words.NOTHING for cell in row] for row in found["rows"]]
+    facts = [(label, value) for label, value in said.written(found) if value]
+    return element(
+        "section", element("h2", said.RIGHTLY), pairs(facts, "facts short"), element("p", said.MASKED, class_="soft"),
+        table(heads, rows, label=said.MASKED_LABEL, sortable=False, class_="masked"),
+        element("p", said.more_columns(found["more"]), class_="soft") if found["more"] else None,
+        element("p", said.ragged(found["ragged"]), class_="caution") if found["ragged"] else None,
+    )  # fmt: skip
+
+
+def _layout(view: View, layout: Mapping[str, Any], found: Mapping[str, Any] | None) -> Html:
+    """Everything that can be said of how a text file is written; what is left open is told by its first lines."""
+    if found is not None and found["form"] == "parquet":
+        return element("p", said.PARQUET, class_="soft")
     header = "judged" if layout.get("header") is None else "yes" if layout["header"] else "no"
-    index = [("", said.NO_INDEX), *((name, name) for name in names)]
     fields: list[Child] = [
-        switch(view, "header", said.HEADER, [(own, said.HEADER_WORDS[own]) for own in HEADERS], header),
-        select(
-            view, "encoding", said.ENCODING, [(own, said.ENCODING_WORDS[own]) for own in ENCODINGS], layout.get("encoding") or ""
-        ),
-        select(view, "index", said.INDEX, index, "", hint=said.INDEX_HINT) if names else None,
+        switch(view, "header", said.HEADER, list(said.HEADERS.items()), header),
+        select(view, "delimiter", said.DELIMITER, list(said.DELIMITERS.items()), layout.get("delimiter") or ""),
+        select(view, "decimal", said.DECIMAL, list(said.DECIMALS.items()), layout.get("decimal") or ""),
+        select(view, "encoding", said.ENCODING, list(said.ENCODINGS.items()), layout.get("encoding") or ""),
+        tick(view, "index", said.INDEX, bool(layout.get("index")), hint=said.INDEX_HINT),
     ]
-    return form(view, "layout", fields, button(said.READ_AGAIN, main=not names), class_="fields")
+    return form(view, "layout", fields, button(said.READ_AGAIN, main=view.studio.reading is not None), class_="fields")
 
 
 def _choose(view: View, *, folded: bool) -> Html:
@@ -139,19 +145,20 @@ async def read_anew(view: View, form: Form) -> str:
 
 
 async def change_layout(view: View, form: Form) -> str:
-    """Read the table again as its reader says that it is written, and draft its schema anew; or say which column is an index."""
+    """Read the table again as somebody says that it is written, and draft its schema anew."""
     reading = view.studio.reading
     path = reading.path if reading is not None else view.workspace.table
-    header = form.one_of("header", HEADERS, "judged")
-    encoding = form.one_of("encoding", ENCODINGS)
+    header = form.one_of("header", said.HEADERS, "judged")
+    layout: dict[str, Any] = {
+        "header": None if header == "judged" else header == "yes",
+        "names": [],
+        "encoding": form.one_of("encoding", said.ENCODINGS),
+        "delimiter": form.one_of("delimiter", said.DELIMITERS),
+        "decimal": form.one_of("decimal", said.DECIMALS),
+        "index": form.get("index") == "yes",
+    }
     form.check()
-    layout: dict[str, Any] = {"header": None if header == "judged" else header == "yes", "names": [], "encoding": encoding}
-    held = {} if reading is not None else view.workspace.project.layout
-    if index := form.get("index", ""):
-        changed = await view.ask("index", column=index)
-        view.workspace.change_schema(changed, "open", said.index_column(index))
-    if reading is not None or {**layout} != {"header": None, "names": [], "encoding": "", **held}:
-        view.studio.read(path, layout, anew=True)
+    view.studio.read(path, layout, anew=True)
     return view.to("open")
 
 

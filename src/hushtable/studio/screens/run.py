@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from hushtable.errors import InputError
 from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.studio import commands, words
 from hushtable.studio.forms import Form
@@ -106,7 +108,7 @@ def _job(view: View, job: Job) -> Html:
     if job.state.open:
         return at_work(view, job)
     if job.state is State.DONE:
-        return _done(view, job)
+        return _done(view, job) if job.verb == REQUEST else _worked_out(view, job)
     faults = element("ul", [element("li", str(fault).removeprefix(": ")) for fault in job.faults], class_="reasons-list")
     parts: list[Child] = [element("p", said.ENDED[job.state], class_="lead void"), faults if job.faults else None]
     parts += [element("p", note, class_="soft") for note in job.notes]
@@ -139,6 +141,12 @@ def _done(view: View, job: Job) -> Html:
         element("div", audit, card, _other(view), class_="buttons"),
         class_="panel-box", id="job",
     )  # fmt: skip
+
+
+def _worked_out(view: View, job: Job) -> Html:
+    to = str(job.request.get("screen", "run"))
+    back = element("a", said.GO_ON, href=view.to(to), class_="main")
+    return element("div", element("p", said.DONE, class_="lead"), element("p", back), class_="panel-box", id="job")
 
 
 def _other(view: View) -> Html:
@@ -192,6 +200,18 @@ async def start(view: View, form: Form) -> str:
     return view.to("run", job=job.id)
 
 
+async def answer(view: View, form: Form) -> str:
+    """Answer a question that took too long in a job of its own."""
+    try:
+        arguments = json.loads(form.get("arguments", ""))
+    except ValueError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise InputError(words.NO_SUCH_QUESTION, where="question")
+    job = view.studio.answer_later(form.get("question", ""), arguments, form.text("to"))
+    return view.to("run", job=job.id)
+
+
 async def cancel(view: View, form: Form) -> str:
     """End a job."""
     if view.studio.jobs is not None:
@@ -221,6 +241,6 @@ SCREEN = Screen(
     label=said.LABEL,
     question=said.QUESTION,
     show=show,
-    actions={"start": start, "cancel": cancel, "again": again},
+    actions={"start": start, "answer": answer, "cancel": cancel, "again": again},
     mark=mark,
 )

@@ -95,6 +95,24 @@
     if (field.form && field.dataset.submit !== undefined) act(field.form);
   });
 
+  // Lines that are dragged to a group: marked, and sent as the form beside them would be.
+  document.addEventListener("dragstart", (event) => {
+    const line = event.target.closest && event.target.closest("[data-drag]");
+    if (line) line.querySelector("input").checked = true;
+  });
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    document.addEventListener(kind, (event) => {
+      const group = event.target.closest && event.target.closest("[data-drop]");
+      if (!group) return;
+      event.preventDefault();
+      group.classList.toggle("over", kind === "dragover");
+      if (kind !== "drop") return;
+      const form = group.closest("form");
+      form.querySelector("[data-drop-to]").value = group.dataset.drop;
+      form.requestSubmit();
+    });
+  }
+
   // Copy a command.
   document.addEventListener("click", async (event) => {
     const button = event.target.closest && event.target.closest("[data-copy]");
@@ -208,6 +226,7 @@
   const prepare = (region) => {
     for (const button of all("[data-copy]", region)) button.hidden = false;
     for (const grid of all("[data-grid]", region)) startGrid(grid);
+    for (const line of all("[data-drag]", region)) line.draggable = true;
     const places = all("[data-load]", region);
     if (region.dataset && region.dataset.load) places.push(region);
     queue.push(...places);

@@ -61,7 +61,8 @@ READING = "Reading the file"
 HASHING = "Computing its hash"
 CANCEL = "Cancel"
 TRY_AGAIN = "This page can be shown once that is mended."
-AS_JOB = "It can be run as a job, beside the pages."
+AS_JOB = "It can be worked out beside the pages."
+WORK_IT_OUT = "Work it out beside the pages"
 SERVING = "The studio runs on this machine alone. Stop it with Ctrl-C."
 NO_BROWSER = "No browser could be opened. In another terminal type: hush studio --url"
 NOT_RUNNING = "no studio is running: start one with hush studio"
@@ -150,6 +151,11 @@ def out_of_order(where: str) -> str:
     if where.startswith("MemoryError"):
         return "There was not enough memory: fewer columns, bins or rows need less. Nothing was released."
     return f"Something went wrong inside hushtable ({where}). Nothing was released."
+
+
+def answering(screen: str) -> str:
+    """The title of a job that answers a question."""
+    return f"Working out what {screen} shows"
 
 
 def died(code: int | None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 LABEL = "Open"
 QUESTION = "Which table?"
@@ -16,17 +16,23 @@ GO_ON = "Go on to the columns"
 READ_AGAIN = "Read it again"
 CHANGED = "The file is another than the one that was read. Results of before are stale."
 HEADER = "Does the first line hold the names of the columns?"
-HEADER_WORDS = {"judged": "judge by the lines below", "yes": "yes", "no": "no, it is a record"}
+HEADERS = {"judged": "judge by the lines below", "yes": "yes", "no": "no, it is a record"}
+DELIMITER = "What stands between two cells?"
+DELIMITERS = {"": "judge by the first lines", ",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+DECIMAL = "What stands before the decimals of a number?"
+DECIMALS = {"": "judge by the values", ".": "a point (3.14)", ",": "a comma (3,14)"}
 ENCODING = "Encoding"
-ENCODING_WORDS = {
-    "": "UTF-8",
+ENCODINGS = {
+    "": "UTF-8, or UTF-16 by its mark",
     "cp1252": "Windows, Western Europe (cp1252)",
     "latin-1": "older systems, Western Europe (latin-1)",
     "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16, little-endian",
+    "utf-16-be": "UTF-16, big-endian",
 }
-INDEX = "Is one column only the number of the row?"
-INDEX_HINT = "It identifies rows and is dropped."
-NO_INDEX = "none"
+INDEX = "The first column has no name: it numbers the rows"
+INDEX_HINT = "It is then called row_id."
+PARQUET = "A Parquet file says by itself how it is written."
 UP = "One folder up"
 FOLDER = "folder"
 OPEN = "Open"
@@ -70,22 +76,26 @@ def folder(name: str) -> str:
     return f"Tables in {name}"
 
 
-def index_column(name: str) -> str:
-    """A column was said to be an index."""
-    return f"Column {name} is the index of the file: it identifies rows and is dropped"
+def questioned(name: str) -> str:
+    """That the header may be a record."""
+    return f"Does the first line of {name} hold the names of the columns? It looks like somebody's record, and names are published."
 
 
-def odd_name(name: str) -> bool:
-    """Whether the name of a column looks like somebody's value."""
-    return bool(re.fullmatch(r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*", name)) or bool(re.search(r"\d{5,}|@", name))
+def written(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How a file was taken to be written."""
+    layout = found["layout"]
+    if found["form"] == "parquet":
+        return []
+    return [
+        ("Delimiter", DELIMITERS.get(layout["delimiter"], layout["delimiter"])),
+        ("Decimal mark", {".": "point", ",": "comma"}.get(found["decimal"], "none seen")),
+        ("Encoding", layout["encoding"]),
+        ("First line", "names" if layout["header"] else "a record"),
+        ("First column", "numbers the rows" if layout["index"] else ""),
+    ]
 
 
-def questioned(names: Sequence[str]) -> str:
-    """That the header may be a record; its cells are not repeated."""
-    if not names:
-        return ""
-    some = "1 column" if len(names) == 1 else f"{len(names)} columns"
-    return (
-        f"The names of {some} look like values (dates, numbers, long ids). If the first line is somebody's record, "
-        "say so below: names are published."
-    )
+def ragged(lines: Sequence[int]) -> str:
+    """Lines of another length."""
+    some = ", ".join(map(str, lines[:5]))
+    return f"{len(lines)} of the first lines have more or fewer cells than the others: {some}{' …' if len(lines) > 5 else ''}"

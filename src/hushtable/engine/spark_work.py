@@ -1,0 +1,462 @@
+"""What workers do with rows: decode them into blocks of packed cells, and answer questions from blocks.
+
+A block is one row of a data frame: the number of its first row, how many there are, and a string of bytes for each column. Nothing
+here draws a coin, and nothing depends on how rows lie in partitions but the order in which whole numbers are added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.engine.decode import Decoder, Each, Faults, Numbers, Words
+from hushtable.engine.decoders import placed, text_of
+from hushtable.engine.packing import Cells, Packing
+from hushtable.engine.persons import chosen as staying
+from hushtable.engine.spark_feed import Chunk, Feed
+from hushtable.engine.spark_jobs import FAULTS, Answers, Batches, packed, partial_sums
+from hushtable.engine.store import stored
+from hushtable.engine.tuples import tallied
+from hushtable.errors import InputError
+from hushtable.table.arrays import Array, Integers, Mask
+from hushtable.table.coins import Words as Identity
+from hushtable.table.coins import identified
+from hushtable.table.counting import Pass
+from hushtable.table.files import ParquetColumn, plain
+from hushtable.table.rows import Additive, Code
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+from hushtable.table.values import make
+
+BLOCK = 1 << 17
+"""Rows of a block, at most."""
+CUT = "a code that looks at all rows at once encodes rows in memory only: --engine memory"
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows of a block, those of them that are chosen."""
+
+    start: int
+    """How many chosen rows come before them."""
+    seen: int
+    """How many rows the block has, chosen or not."""
+    rows: int
+    cells: Cells
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Which rows there are, by one bit for each; all where there are no bits."""
+
+    bits: NDArray[np.uint8] | None = None
+
+    def before(self, start: int) -> int:
+        """How many of the rows before this one there are."""
+        if self.bits is None:
+            return start
+        whole, rest = divmod(start, 8)
+        count = int(np.bitwise_count(self.bits[:whole]).sum())
+        return count + int(np.unpackbits(self.bits[whole : whole + 1])[:rest].sum()) if rest else count
+
+    def among(self, start: int, stop: int) -> Mask | None:
+        """Which of these rows there are; None where all."""
+        if self.bits is None:
+            return None
+        first = start // 8
+        inside = np.unpackbits(self.bits[first : -(-stop // 8)])[start - 8 * first :][: stop - start].view(np.bool_)
+        return None if inside.all() else inside
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Some columns of blocks, in the order of the frame, and which rows."""
+
+    schema: Schema
+    """Of these columns."""
+    chosen: Chosen = field(default_factory=Chosen)
+
+    def blocks(self, batches: Batches) -> Iterator[Block]:
+        """The blocks of one partition."""
+        for batch in batches:
+            starts, sizes, *strings = batch.columns
+            for place, (start, rows) in enumerate(zip(starts.to_pylist(), sizes.to_pylist(), strict=True)):
+                yield self.block(start, rows, [own[place].as_buffer() for own in strings])
+
+    def block(self, start: int, rows: int, strings: Sequence[Any]) -> Block:
+        """The chosen rows of one block, from what is stored of each column."""
+        inside = self.chosen.among(start, start + rows)
+        cells = dict[str, Array]()
+        for column, own in zip(self.schema, strings, strict=True):
+            array = np.frombuffer(own, Packing(column).dtype)
+            cells[column.name] = array if inside is None else array[inside]
+        return Block(self.chosen.before(start), rows, rows if inside is None else int(inside.sum()), cells)
+
+    def table(self, block: Block) -> Table:
+        """A block as it is in memory."""
+        return Table(self.schema, {column.name: Packing(column).unpack(block.cells[column.name]) for column in self.schema})
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """Joint histograms."""
+
+    stored: Stored
+    own: Pass
+
+    def __call__(self, batches: Batches) -> Answers:
+        """Partial sums."""
+        seen = [0]
+
+        def cells() -> Iterator[Cells]:
+            for block in self.stored.blocks(batches):
+                seen[0] += block.seen
+                if block.rows:
+                    yield block.cells
+
+        counts = self.own.over(cells())
+        yield from partial_sums(counts, seen[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Folding:
+    """An additive question."""
+
+    stored: Stored
+    question: Additive
+
+    def __call__(self, batches: Batches) -> Answers:
+        """Partial sums."""
+        total, seen = self.question.answer(Table.empty(self.stored.schema)), 0
+        for block in self.stored.blocks(batches):
+            seen += block.seen
+            if block.rows:
+                total = total + self.question.answer(self.stored.table(block))
+        yield from partial_sums(total, seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Digesting:
+    """A digest of what is stored of each block."""
+
+    stored: Stored
+
+    def __call__(self, batches: Batches) -> Answers:
+        """By the number of its first row."""
+        for block in self.stored.blocks(batches):
+            own = hashlib.sha256()
+            for name in self.stored.schema.names:
+                own.update(np.ascontiguousarray(block.cells[name]).tobytes() + b"\0")
+            if block.rows:
+                yield block.start, own.digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Tallying:
+    """The different tuples of each partition, as keys of some words, and their counts; a count of -1 where there are too many."""
+
+    stored: Stored
+    width: int
+    limit: int
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Keys and counts, for the cluster to add."""
+        import pyarrow
+
+        try:
+            cells = (block.cells for block in self.stored.blocks(batches) if block.rows)
+            keys, counts = tallied(cells, self.stored.schema, self.limit)
+        except InputError:
+            for _ in batches:
+                pass
+            keys, counts = np.zeros((1, self.width), np.int64), np.array([-1])
+        names = ["tuples", *(f"k{number}" for number in range(self.width))]
+        columns = [counts, *(np.ascontiguousarray(keys[:, number]) for number in range(self.width))]
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column) for column in columns], names=names)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Rows as a code writes them, each by itself."""
+
+    stored: Stored
+    code: Code
+    schema: Schema
+    """Of what it writes."""
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Blocks."""
+        for block in self.stored.blocks(batches):
+            if not block.rows:
+                continue
+            written = self.code.apply(self.stored.table(block))
+            if written.schema != self.schema or written.rows != block.rows:
+                yield block_of(block.start, block.rows, json.dumps({"refused": CUT}).encode(), [b""] * len(stored(self.schema)))
+                continue
+            cells = [Packing(written.schema[name]).pack(written[name]).tobytes() for name in stored(self.schema)]
+            yield block_of(block.start, block.rows, b"", cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Decoding:
+    """Raw rows as blocks, under a schema; faults and rows without a word stand beside them."""
+
+    feed: Feed
+    decoders: Mapping[str, Decoder]
+    """Of all columns that are looked at."""
+    kept: tuple[str, ...]
+    """The columns that are stored."""
+    picks: Mapping[str, str]
+    """What DuckDB is asked for, of columns that are not read by their words."""
+    words: Mapping[str, tuple[int, ParquetColumn, NDArray[np.object_]]]
+    """The words of the others, and a number for each."""
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Blocks; of a part with a fault none but its faults."""
+        held: object = None
+        picks = dict(self.picks)
+        try:
+            for chunk in self.feed.chunks(batches):
+                if chunk.connection is not held:
+                    held = chunk.connection
+                    picks |= {name: _placed(chunk, *own) for name, own in self.words.items()}
+                yield from self._read(chunk, picks)
+        except InputError as error:
+            yield block_of(-1, 0, json.dumps({"refused": ""}).encode() + b"\0" + packed(error.faults), [b""] * len(self.kept))
+        for _ in batches:
+            pass
+
+    def _read(self, chunk: Chunk, picks: Mapping[str, str]) -> Batches:
+        raw = dict(zip(self.decoders, chunk.fetch([picks[name] for name in self.decoders]), strict=True))
+        cells, faults, unread = dict[str, Array](), dict[str, str](), dict[str, int]()
+        for name, decoder in self.decoders.items():
+            before = decoder.unread if isinstance(decoder, Words) else 0
+            given = plain(raw[name]) if isinstance(decoder, Each) else np.ma.asanyarray(raw[name])
+            broken = isinstance(decoder, Words) and bool(decoder.faults.found)
+            cells[name] = decoder.read(given, chunk.start)
+            if isinstance(decoder, Words):
+                unread[name] = before - decoder.unread
+            elif decoder.faults.found:
+                faults[name] = packed(decoder.faults.found.values()).decode()
+                decoder.faults = Faults()
+                broken = True
+            if broken:
+                cells[name] = np.empty(0)
+        whole = not faults and all(len(cells[name]) == chunk.rows for name in self.kept)
+        note = json.dumps({"faults": faults, "unread": unread}).encode()
+        for start in range(0, chunk.rows, BLOCK):
+            stop = min(start + BLOCK, chunk.rows)
+            strings = [np.ascontiguousarray(cells[name][start:stop]).tobytes() if whole else b"" for name in self.kept]
+            yield block_of(chunk.start + start, stop - start, b"" if start else note, strings)
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """The words of columns and how many rows hold each, in each part of the rows."""
+
+    feed: Feed
+    columns: Mapping[int, ParquetColumn]
+
+    def __call__(self, batches: Batches) -> Batches:
+        """The number of the column, a word, and a count."""
+        try:
+            for chunk in self.feed.chunks(batches):
+                for number, own in self.columns.items():
+                    found = chunk.connection.execute(
+                        f"SELECT {text_of(own)} AS w, count(*)::BIGINT AS n FROM {chunk.relation} GROUP BY ALL"
+                    ).fetchnumpy()
+                    yield _listed(number, plain(found["w"]).tolist(), np.asarray(found["n"]).tolist())
+        except InputError as error:
+            yield _listed(FAULTS, [packed(error.faults).decode()], [1])
+        for _ in batches:
+            pass
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """The numbers of the first rows that hold one of some words."""
+
+    feed: Feed
+    number: int
+    own: ParquetColumn
+    words: NDArray[np.object_]
+    wrong: Mask
+    """Which of the words, and last whether a missing value."""
+    most: int
+
+    def __call__(self, batches: Batches) -> Answers:
+        """Each by itself, counted from 1."""
+        found, held, expression = 0, None, ""
+        for chunk in self.feed.chunks(batches):
+            if chunk.connection is not held:
+                held, expression = chunk.connection, _placed(chunk, self.number, self.own, self.words)
+            places = np.ma.getdata(chunk.fetch([expression])[0])
+            for row in np.flatnonzero(self.wrong[places])[: self.most - found]:
+                found += 1
+                yield chunk.start + int(row) + 1, b""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounding:
+    """The least and the greatest number of each part of the rows."""
+
+    feed: Feed
+    decoder: Numbers | Each
+    pick: str
+
+    def __call__(self, batches: Batches) -> Answers:
+        """By the number of its first row."""
+        for chunk in self.feed.chunks(batches):
+            raw = chunk.fetch([self.pick])[0]
+            found = self.decoder.bounds(plain(raw) if isinstance(self.decoder, Each) else np.ma.asanyarray(raw))
+            if found is not None:
+                yield chunk.start, json.dumps([found.low, found.high]).encode()
+
+
+@dataclass(frozen=True, eq=False)
+class Telling:
+    """Columns of free text and keys as they are in memory, and which rows."""
+
+    feed: Feed
+    schema: Schema
+    picks: Mapping[str, str]
+    chosen: Chosen
+
+    def tables(self, batches: Batches) -> Iterator[tuple[int, Table]]:
+        """Tables, each with the number of its first row among those that are chosen."""
+        for chunk in self.feed.chunks(batches):
+            inside = self.chosen.among(chunk.start, chunk.start + chunk.rows)
+            raw = dict(zip(self.picks, map(plain, chunk.fetch([*self.picks.values()])), strict=True))
+            table = make(self.schema, tuple(self.picks), raw.__getitem__, where=self.feed.name)
+            table = table if inside is None else table.take(inside)
+            for start in range(0, table.rows, BLOCK):
+                yield self.chosen.before(chunk.start) + start, table.take(slice(start, start + BLOCK))
+
+    def __call__(self, batches: Batches) -> Answers:
+        """By the number of its first row."""
+        for start, table in self.tables(batches):
+            own = {}
+            for name in table.schema.names:
+                places, codes = np.unique(table[name], return_inverse=True)
+                words = np.append(table.texts[name], np.array([None], object))
+                own[name] = (words[places].tolist(), codes.tolist())
+            yield start, zlib.compress(json.dumps(own).encode(), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Holding:
+    """Who holds each row, by two words, and its number: rows of unknown persons left out."""
+
+    key: str
+    rows: Stored | Telling
+
+    def __call__(self, batches: Batches) -> Batches:
+        """For the cluster to bring together by person."""
+        import pyarrow
+
+        for start, table in self._tables(batches):
+            known = np.flatnonzero(~table.missing(self.key))
+            words = identified(table[self.key], table.texts.get(self.key))[known].view(np.int64)
+            columns = [words[:, 0], words[:, -1], known + start]
+            arrays = [pyarrow.array(np.ascontiguousarray(column)) for column in columns]
+            yield pyarrow.RecordBatch.from_arrays(arrays, names=["one", "two", "place"])
+
+    def _tables(self, batches: Batches) -> Iterator[tuple[int, Table]]:
+        if isinstance(self.rows, Telling):
+            yield from self.rows.tables(batches)
+            return
+        for block in self.rows.blocks(batches):
+            if block.rows:
+                yield block.start, self.rows.table(block)
+
+
+@dataclass(frozen=True, eq=False)
+class Keeping:
+    """Which rows stay where at most so many of each person do; all rows of a person are in one partition."""
+
+    most: int
+    key: Identity
+    width: int
+    """Words by which a person is told."""
+
+    def __call__(self, batches: Batches) -> Answers:
+        """The places of those that stay, as the gaps between them."""
+        parts = [[column.to_numpy() for column in batch.columns] for batch in batches]
+        if not parts:
+            return
+        one, two, places = (np.concatenate([part[number] for part in parts]) for number in range(3))
+        # They come in any order; coins go with the number of a row among its person's own.
+        order = np.argsort(places, kind="stable")
+        persons = np.stack([one, two][: self.width], axis=1)[order].view(np.uint64)
+        left = places[order][staying(np.ascontiguousarray(persons), self.most, self.key)]
+        gaps = np.diff(left, prepend=0)
+        narrow = gaps.astype(np.min_scalar_type(int(gaps.max(initial=0))))
+        yield narrow.dtype.itemsize, zlib.compress(narrow.tobytes(), 1)
+
+
+def places_of(answer: tuple[int, bytes]) -> Integers:
+    """The places that ``Keeping`` tells."""
+    wide, gaps = answer
+    return np.cumsum(np.frombuffer(zlib.decompress(gaps), f"u{wide}").astype(np.int64))
+
+
+def told_texts(answer: bytes, schema: Schema) -> Table:
+    """The table that ``Telling`` tells."""
+    arrays, texts = dict[str, Array](), dict[str, NDArray[np.object_]]()
+    for name, (words, codes) in json.loads(zlib.decompress(answer)).items():
+        # A missing one has the least code, and comes first.
+        gone = int(words[:1] == [None])
+        texts[name] = np.array([*words[gone:], None], object)[:-1]
+        arrays[name] = (np.asarray(codes, np.int64) - gone).astype(schema[name].dtype)
+    return Table(schema, arrays, texts)
+
+
+def block_of(start: int, rows: int, note: bytes, strings: list[bytes]) -> Any:
+    """One row of a frame of blocks."""
+    import pyarrow
+
+    arrays = [
+        pyarrow.array([start], pyarrow.int64()),
+        pyarrow.array([rows], pyarrow.int64()),
+        pyarrow.array([note], pyarrow.binary()),
+    ]
+    arrays += [pyarrow.array([own], pyarrow.binary()) for own in strings]
+    return pyarrow.RecordBatch.from_arrays(arrays, names=block_names(len(strings)))
+
+
+def block_names(columns: int) -> list[str]:
+    """The columns of a frame of blocks."""
+    return ["start", "size", "note", *(f"c{number}" for number in range(columns))]
+
+
+def block_types(columns: int) -> str:
+    """The same with their types, for Spark."""
+    return ", ".join(f"{name} {'bigint' if number < 2 else 'binary'}" for number, name in enumerate(block_names(columns)))
+
+
+def _listed(number: int, words: Sequence[str | None], held: Sequence[int]) -> Any:
+    import pyarrow
+
+    columns = [
+        pyarrow.array([number] * len(words), pyarrow.int32()),
+        pyarrow.array(words, pyarrow.string()),
+        pyarrow.array(held, pyarrow.int64()),
+    ]
+    return pyarrow.RecordBatch.from_arrays(columns, names=["place", "word", "held"])
+
+
+def _placed(chunk: Chunk, number: int, own: ParquetColumn, words: NDArray[np.object_]) -> str:
+    """The place of a value among some words, for DuckDB on a worker."""
+    import pyarrow
+
+    chunk.connection.register("listed", pyarrow.table({"w": pyarrow.array(words, pyarrow.string())}))
+    chunk.connection.execute(f"CREATE OR REPLACE TEMP TABLE words{number} AS SELECT w FROM listed")
+    chunk.connection.unregister("listed")
+    return placed(chunk.connection, own, number, len(words))
