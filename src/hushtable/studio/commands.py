@@ -51,6 +51,35 @@ def release(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
 
 
+def audit(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Attack a release as a request of the audit verb says."""
+    words = ["hush", "audit"]
+    for name in ("train", "control", "release", "schema"):
+        words += [f"--{name}", _path(workspace, request[name])]
+    words += ["--known", ",".join(request["known"])]
+    words += [word for name in request.get("only", ()) for word in ("--only", name)]
+    words += [word for text in request.get("gates", ()) for word in ("--gate", text)]
+    words += ["--power"] if request.get("power") else []
+    return [*words, "--out", _path(workspace, request["out"])]
+
+
+def records(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Show the riskiest records of an audit that was made as a request of the audit verb says."""
+    own = [word for name in ("train", "release", "schema") for word in (f"--{name}", _path(workspace, request[name]))]
+    return ["hush", "records", _path(workspace, request["out"]), *own]
+
+
+def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Publish a release as a request of the publish verb says."""
+    words = ["hush", "publish", _path(workspace, request["release"])]
+    words += ["--audit", _path(workspace, request["audit"])] if request["audit"] else []
+    words += ["--source", _path(workspace, request["source"]), "--source-sha256", request["digest"]]
+    said = [word for name, text in request["about"].items() if text for word in (f"--{name}", text)]
+    words += [*said, "--out", _path(workspace, request["out"])] if said else []
+    words += [word for name in ("by", "reason") if request[name] for word in (f"--{name}", request[name])]
+    return [*words, "--zip", _path(workspace, request["zip"])]
+
+
 def hierarchy(workspace: Workspace, column: str, spec: object = None) -> list[str]:
     """Show what a hierarchy makes of a column: one of a file, or as a schema says it; that of the schema where none is given."""
     words = ["hush", "hierarchy", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--column", column]
