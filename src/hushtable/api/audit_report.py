@@ -129,6 +129,11 @@ class AuditReport(Shown):
         return {risk: of_risk(self.findings, risk) for risk in Risk}
 
     @property
+    def knowing(self) -> tuple[str, ...]:
+        """The audits whose attackers hold something of a person: what is run again for one who holds other columns."""
+        return tuple(dict.fromkeys(f.audit for f in self.findings if f.known and f.audit))
+
+    @property
     def overview(self) -> list[Finding]:
         """The findings about the whole table, and the scores of models."""
         return [f for f in self.findings if not f.scope or f.name in MODEL_SCORES]

@@ -128,17 +128,25 @@ def checklist(
     audit: AuditReport | str | Path | None = None,
     source: tuple[str | Path, str] | None = None,
     key: str | Path | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> Checklist:
     """What speaks against publishing a saved release. Nothing is written.
 
     ``audit`` is the audit of it; ``source`` the file of the table it was made from, and the SHA-256 that it had then; ``key`` the
-    public key that it must be signed with.
+    public key that it must be signed with; ``about`` the title, contact, licence and purpose with which it is to be described anew
+    before it is published.
     """
     folder = Path(folder)
     card = load_card(folder)
     report = audit if isinstance(audit, AuditReport) or audit is None else read_audit(audit)
     decision = None if report is None else decide(report.evidence)
-    checks = (_verified(folder, key), *_audited(card, report, decision), _alone(folder), _unchanged(source), _described(card))
+    checks = (
+        _verified(folder, key),
+        *_audited(card, report, decision),
+        _alone(folder),
+        _unchanged(source),
+        _described(card, about or {}),
+    )
     return Checklist(checks=checks, decision=decision)
 
 
@@ -273,8 +281,9 @@ def _unchanged(source: tuple[str | Path, str] | None) -> Check:
     return Check(item=Item.UNCHANGED, state=State.HOLDS if same else State.FAILS, reasons=why)
 
 
-def _described(card: Mapping[str, Any]) -> Check:
-    lacking = tuple(name for name, entry in (*ABOUT.items(), ("date", "date")) if not card.get(entry))
+def _described(card: Mapping[str, Any], about: Mapping[str, str]) -> Check:
+    given = {ABOUT[name]: text.strip() for name, text in about.items() if text.strip()}
+    lacking = tuple(name for name, entry in (*ABOUT.items(), ("date", "date")) if not (given.get(entry) or card.get(entry)))
     return Check(
         item=Item.DESCRIBED, state=State.OPEN if lacking else State.HOLDS, reasons=tuple(f"the card lacks {n}" for n in lacking)
     )

@@ -61,14 +61,14 @@ def _size(card: Card) -> str:
     return f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
 
 
-def card_head(card: Card) -> Html:
-    """What stands above all parts: what the release is, and what is promised."""
+def card_head(card: Card, level: str = "h1") -> Html:
+    """What stands above all parts: what the release is, and what is promised. ``level`` is that of its title."""
     first, *more = card.stated.sentences()
     size = _size(card)
     caution = " ".join(sentence(line) for line in cautions(card))
     return join(
         element("p", f"Release card{f', {card.date}' if card.date else ''}", class_="eyebrow"),
-        element("h1", heading(card)),
+        element(level, heading(card)),
         element("p", f"{size}, made with the recipe ", element("code", card.recipe or "unnamed"), class_="soft"),
         element("p", whom(card), class_="soft") if whom(card) else None,
         element(

@@ -13,7 +13,15 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -105,6 +113,13 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
             raise HTTPException(404) from None
         return Response(await asyncio.to_thread(path.read_bytes), media_type="text/html", headers=guard.REPORT)
 
+    async def bundle(request: Request) -> Response:
+        try:
+            path = studio.page(request.path_params["id"], ".zip")
+        except InputError:
+            raise HTTPException(404) from None
+        return FileResponse(path, media_type="application/zip", filename=path.name)
+
     async def events(request: Request) -> Response:
         cookie = guard.cookie_of(request.headers)
         return StreamingResponse(_events(studio, cookie), media_type="text/event-stream")
@@ -118,8 +133,9 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
             raise HTTPException(404)
         entries, form = workspace.journal.read(), request.path_params["form"]
         text = {
-            "sh": lambda: as_script(entries, workspace.folder.name), "md": lambda: as_markdown(entries, workspace.project.table),
-        }  # fmt: skip
+            "sh": lambda: as_script(entries, workspace.folder.name, studio.unfinished),
+            "md": lambda: as_markdown(entries, workspace.project.table),
+        }
         if form not in text:
             raise HTTPException(404)
         saved = {"content-disposition": f'attachment; filename="journal.{form}"'}
@@ -131,6 +147,7 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
         if not studio.session.is_form_token(cookie, token):
             raise HTTPException(403)
         studio.session.lock(cookie)
+        studio.revealed.clear()
         return RedirectResponse(f"/{studio.session.prefix}/{screens[0].name}", 303)
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -150,7 +167,8 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
 
     routes = [
         Route("/", home), Route("/enter", enter), Route("/link", link, methods=["POST"]), Route("/static/{name}", static),
-        Route("/events", events), Route("/result/{id}", result), Route("/session/lock", lock, methods=["POST"]),
+        Route("/events", events), Route("/result/{id}", result), Route("/bundle/{id}", bundle),
+        Route("/session/lock", lock, methods=["POST"]),
         Route("/journal.{form}", journal), Route("/{screen}", show), Route("/{screen}/-/{piece}", piece),
         Route("/{screen}/{action}", act, methods=["POST"]),
     ]  # fmt: skip

@@ -12,7 +12,7 @@ def layout(workspace: Workspace) -> list[str]:
     """How the file is written, as options."""
     kept = workspace.project.layout
     words = [] if kept.get("header") is None else ["--header" if kept["header"] else "--no-header"]
-    for name in ("encoding", "delimiter", "decimal"):
+    for name in ("encoding", "delimiter"):
         if kept.get(name):
             words += [f"--{name}", "tab" if kept[name] == "\t" else kept[name]]
     return words + (["--index"] if kept.get("index") else [])
@@ -20,7 +20,9 @@ def layout(workspace: Workspace) -> list[str]:
 
 def schema(workspace: Workspace) -> list[str]:
     """Draft a schema."""
-    return ["hush", "schema", workspace.project.table, "--out", f"{workspace.name}.schema.yaml", *layout(workspace)]
+    mark = workspace.project.layout.get("decimal")
+    words = ["hush", "schema", workspace.project.table, "--out", f"{workspace.name}.schema.yaml", *layout(workspace)]
+    return [*words, "--decimal", mark] if mark else words
 
 
 def profile(workspace: Workspace) -> list[str]:
@@ -47,6 +49,35 @@ def release(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     if request.get("hold_out") is not None:
         words += ["--hold-out", str(request["hold_out"])]
     return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
+
+
+def audit(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Attack a release as a request of the audit verb says."""
+    words = ["hush", "audit"]
+    for name in ("train", "control", "release", "schema"):
+        words += [f"--{name}", _path(workspace, request[name])]
+    words += ["--known", ",".join(request["known"])]
+    words += [word for name in request.get("only", ()) for word in ("--only", name)]
+    words += [word for text in request.get("gates", ()) for word in ("--gate", text)]
+    words += ["--power"] if request.get("power") else []
+    return [*words, "--out", _path(workspace, request["out"])]
+
+
+def records(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Show the riskiest records of an audit that was made as a request of the audit verb says."""
+    own = [word for name in ("train", "release", "schema") for word in (f"--{name}", _path(workspace, request[name]))]
+    return ["hush", "records", _path(workspace, request["out"]), *own]
+
+
+def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
+    """Publish a release as a request of the publish verb says."""
+    words = ["hush", "publish", _path(workspace, request["release"])]
+    words += ["--audit", _path(workspace, request["audit"])] if request["audit"] else []
+    words += ["--source", _path(workspace, request["source"]), "--source-sha256", request["digest"]]
+    said = [word for name, text in request["about"].items() if text for word in (f"--{name}", text)]
+    words += [*said, "--out", _path(workspace, request["out"])] if said else []
+    words += [word for name in ("by", "reason") if request[name] for word in (f"--{name}", request[name])]
+    return [*words, "--zip", _path(workspace, request["zip"])]
 
 
 def hierarchy(workspace: Workspace, column: str, spec: object = None) -> list[str]:

@@ -69,6 +69,8 @@ class Studio:
         self.workspace: Workspace | None = None
         self.jobs: Jobs | None = None
         self.reading: Reading | None = None
+        self.revealed: set[tuple[str, int]] = set()
+        """The records whose values are shown: the job of the audit, and the training row. Gone with the session."""
         self._results: dict[str, Path] = {}
 
     async def close(self) -> None:
@@ -132,6 +134,8 @@ class Studio:
         project.layout, project.hash, project.stamp = reading.layout, found["hash"], (stamp.size, stamp.time)
         project.rows, project.columns = found["rows"], found["columns"]
         workspace.save()
+        if found["noticed"] is not None:
+            workspace.notice(found["noticed"])
         if drafted:
             command = commands.schema(workspace)
             workspace.change_schema(found["schema"], "open", words.drafted(project.table), command=command)
@@ -149,6 +153,7 @@ class Studio:
             self.workspace.close()
         self.workspace, self.jobs = None, None
         self._results.clear()
+        self.revealed.clear()
 
     def _table(self) -> TableAt | None:
         """The open table and its present schema, as the worker knows them."""
@@ -193,16 +198,23 @@ class Studio:
         """Whether the table is another than when the job was started."""
         return self.workspace is None or self.workspace.changed or job.table != self.workspace.project.hash
 
+    @property
+    def unfinished(self) -> list[tuple[str, ...]]:
+        """The commands of jobs of which none came to its end."""
+        jobs = list(self.jobs.latest()) if self.jobs is not None else []
+        done = {job.command for job in jobs if job.state is State.DONE}
+        return [job.command for job in jobs if job.command not in done]
+
     def result(self, job: Job, path: str) -> str:
         """An id for a finished page in the folder of a job; the page itself is looked for when it is asked for."""
         own = self.session.name(f"{job.id}/{path}")
         self._results[own] = job.folder / path
         return own
 
-    def page(self, id_: str) -> Path:
-        """The finished page with this id; InputError where there is none inside the workspace."""
+    def page(self, id_: str, ending: str = ".html") -> Path:
+        """The finished page (or the zip) with this id; InputError where there is none inside the workspace."""
         path = self._results.get(id_)
-        if path is None or self.workspace is None or path.suffix != ".html" or not path.is_file():
+        if path is None or self.workspace is None or path.suffix != ending or not path.is_file():
             raise InputError(words.NO_SUCH_FILE, where="file")
         if not path.resolve().is_relative_to(self.workspace.folder.resolve()):
             raise InputError(words.NO_SUCH_FILE, where="file")
@@ -222,7 +234,10 @@ class Studio:
         if recipe := self.workspace.chosen("run").get("recipe"):
             found.append((words.RECIPE, str(recipe), "recipe"))
         latest = next((job for job in self.jobs.latest() if job.verb == "release"), None) if self.jobs else None
-        if latest is not None and latest.state is State.DONE:
+        if self.jobs is not None and latest is not None and latest.state is State.DONE:
             verdict = words.STALE if self.stale(latest) else words.assurance(latest.result.get("assurance", ""))
             found.append((words.PROMISE, verdict, "run"))
+            audit = next((job for job in self.jobs.latest() if job.folder == latest.folder and job.name == "audit"), None)
+            if audit is not None and audit.state is State.DONE:
+                found.append((words.VERDICT, words.STALE if self.stale(latest) else audit.result["answer"], "audit"))
         return found

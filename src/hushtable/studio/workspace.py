@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,11 @@ from hushtable.studio import words
 from hushtable.studio.files import WORKSPACE
 from hushtable.studio.journal import Journal
 from hushtable.table.disk import read_text, whole_file
+from hushtable.table.lenient import mapping
 
 PROJECT = "project.yaml"
 SCHEMA = "schema.yaml"
+NOTICED = "noticed.json"
 VERSION = 1
 KEPT = 200
 """So many states of the schema can be gone back to."""
@@ -165,6 +168,20 @@ class Workspace:
             columns = plain.get("columns", {}) if isinstance(plain, dict) else {}
             self._roles = stamp, {str(n): str(c.get("role", "plain")) for n, c in columns.items() if isinstance(c, dict)}
         return self._roles[1]
+
+    def notice(self, found: Mapping[str, Any]) -> None:
+        """Keep what is said of the columns beside the schema: reasons, remarks, labels. Each is replaced as a whole."""
+        with whole_file(self.folder / NOTICED, private=True) as partial:
+            partial.write_text(json.dumps({**self.noticed(), **found}, ensure_ascii=False), encoding="utf-8")
+
+    def noticed(self) -> dict[str, Any]:
+        """What was said of the columns before; empty where the file is not there, or is none of ours."""
+        path = self.folder / NOTICED
+        try:
+            plain = json.loads(read_text(path, NOTICED)) if path.exists() else {}
+        except json.JSONDecodeError:
+            return {}
+        return mapping(plain)
 
     @classmethod
     def table_of(cls, folder: Path) -> Path:

@@ -115,8 +115,7 @@ def _by_values(column: Words) -> Guess:
 
 def _beside_codes(column: Words) -> Guess | None:
     """Numbers or dates beside a few words that mean a missing value; None if it is not that."""
-    others = [word for word in column.words if not (_looks_numeric(word) or MOMENT.fullmatch(word) or _REAL.fullmatch(word))]
-    rest = column.without(others)
+    others, rest = _apart(column)
     if not others or len(rest.words) < 3 or len(rest.words) <= len(others):
         return None
     guess = _number_or_date(rest)
@@ -124,9 +123,7 @@ def _beside_codes(column: Words) -> Guess | None:
         return None
     known = all(word.lower() in PLACEHOLDERS for word in others)
     mostly = column.present >= 40 and rest.present >= MOSTLY * column.present
-    # A code comes again. What stands once beside numbers may be anything, even a name, and is no code that a schema may show.
-    codes = len(others) <= 3 and min(int(column.counts[column.words.index(word)]) for word in others) >= OFTEN
-    if not known and not (mostly and codes and not any(map(_odd, others))):
+    if not known and not (mostly and _codes(column, others)):
         return _spoilt(column, rest) if mostly and guess.kind not in (Kind.CATEGORY, Kind.ORDINAL) else None
     if guess.kind in (Kind.CATEGORY, Kind.ORDINAL):
         # A category holds the word as one more level, and nothing is lost.
@@ -136,6 +133,30 @@ def _beside_codes(column: Words) -> Guess | None:
     remark = f"holds {guess.kind} values beside the text {listed} ({share:.1%} of the rows), which is drafted as its missing code."
     facets = {**guess.facets, "missing": tuple(others)}
     return Guess(guess.kind, f"{guess.reason}; {listed} means missing", facets, (*guess.remarks, remark))
+
+
+def _apart(column: Words) -> tuple[list[str], Words]:
+    """The words that are neither a number nor a date, and the column without them."""
+    others = [word for word in column.words if not (_looks_numeric(word) or MOMENT.fullmatch(word) or _REAL.fullmatch(word))]
+    return others, column.without(others)
+
+
+def _codes(column: Words, others: Sequence[str]) -> bool:
+    """Whether words beside numbers may be codes. A code comes again: what stands once may be anything, even a name."""
+    often = len(others) <= 3 and min(int(column.counts[column.words.index(word)]) for word in others) >= OFTEN
+    return often and not any(map(_odd, others))
+
+
+def stand_ins(column: Words) -> tuple[str, ...]:
+    """The few words that stand beside numbers or dates in place of a missing value, if the column could be numbers without them.
+
+    A drafter takes them for levels where there are few numbers; a person may know better.
+    """
+    others, rest = _apart(column)
+    if not others or len(rest.words) < 3:
+        return ()
+    known = all(word.lower() in PLACEHOLDERS for word in others)
+    return tuple(others) if (known or _codes(column, others)) and _number_or_date(rest) is not None else ()
 
 
 def _spoilt(column: Words, rest: Words) -> Guess | None:

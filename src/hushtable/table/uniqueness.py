@@ -83,18 +83,22 @@ class Uniqueness:
             near_keys=tuple(name for name in others if self.alone(name) >= NEAR_KEY),
         )  # fmt: skip
 
-    def bars(self, quasi: Iterable[str] | None = None) -> Iterator[ColumnRisk]:
-        """What each column adds, one by one as they are found: the quasi-identifiers first, then all others."""
-        names = self._quasi(quasi)
-        own = [self.columns.names.index(name) for name in names]
+    def bars(self, quasi: Iterable[str] | None = None, of: Iterable[str] | None = None) -> Iterator[ColumnRisk]:
+        """What each column adds, one by one as they are found: the quasi-identifiers first, then all others; or ``of`` some."""
+        names, asked = self._quasi(quasi), set(self.table.schema.names if of is None else of)
+        place = self.columns.names.index
+        own = [place(name) for name in names]
         whole = self.columns.of(own)
-        for place, without in _without_each(self.columns, self.columns.whole, own):
-            yield self._bar(self.columns.names[place], whole.singled - without.singled)
+        rest = self.columns.of(column for column in own if self.columns.names[column] not in asked)
+        for column, without in _without_each(self.columns, rest, [c for c in own if self.columns.names[c] in asked]):
+            yield self._bar(self.columns.names[column], whole.singled - without.singled)
         for name in self.table.schema.names:
+            if name not in asked or name in names:
+                continue
             if name not in self.columns.names:
                 yield self._bar(name, None)
-            elif name not in names:
-                singled, _ = self.columns.measure(whole, self.columns.names.index(name))
+            else:
+                singled, _ = self.columns.measure(whole, place(name))
                 yield self._bar(name, singled - whole.singled)
 
     def alone(self, name: str) -> float:

@@ -182,7 +182,7 @@ class Reader:
         domain = self.column.domain
         if not isinstance(domain, Levels):
             seen = [w for w, p in zip(raw.words, present, strict=False) if p]
-            domain = Levels(tuple(sorted(seen, key=_natural)) or ("missing",), observed=True)
+            domain = Levels(tuple(sorted(seen, key=natural)) or ("missing",), observed=True)
         codes = np.array([domain.index.get(w, MISSING_CODE) for w in raw.words] + [MISSING_CODE], np.int32)
         self._fault(raw, present & (codes == MISSING_CODE), "values outside the declared domain")
         self.array = codes[raw.codes]
@@ -298,7 +298,7 @@ def outside_of(column: Column, domain: Bounds) -> str:
     return f"values outside the declared domain [{column.write(domain.low)}, {column.write(domain.high)}]"
 
 
-def _natural(text: str) -> tuple[int, float, str]:
+def natural(text: str) -> tuple[int, float, str]:
     """Numbers in order before words in order."""
     try:
         value = float(text)

@@ -12,7 +12,7 @@ import pytest
 import hushtable as ht
 from hushtable.studio.jobs import State
 from hushtable.studio.words import explorer as said
-from hushtable.studio.words import run as said_of_run
+from hushtable.studio.words import recipe as said_of_recipe
 from tests.unit.studio.ladders import HOSTILE
 
 MET = {"age": 3, "region": 1, "grade": 2, "code": 1, "since": 4}
@@ -117,13 +117,13 @@ def test_levels_are_released_through_run_exactly_as_they_were_judged(ladders, ru
     assert said.not_released(evaluated(ladders, {}).choice.to_json(), {"limit": 0.05}) in unescape(unmet.text)
     assert "explorer/release" not in unmet.text
     shown = look(ladders, run, MET)
-    at_run = run(ladders.send(shown.form("explorer/release")))
-    assert said_of_run.QUESTION in at_run.text
-    form = at_run.form("run/start")
+    at_recipe = run(ladders.send(shown.form("explorer/release")))
+    assert said_of_recipe.QUESTION in at_recipe.text
+    form = at_recipe.form("recipe/settings")
     assert json.loads(form.fields["set.generalize.levels"]) == [f"{name}={level}" for name, level in MET.items()]
 
     async def released():
-        await ladders.post(form, hold_out="0")
+        await ladders.post(form, hold_out="0", do="run", allow_copies="a test")
         (job,) = [job for job in ladders.studio.jobs.latest() if job.verb == "release"]
         while job.state.open:
             await asyncio.sleep(0.05)

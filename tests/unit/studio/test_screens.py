@@ -323,7 +323,7 @@ def test_the_journal_is_shown_and_exported(shared, run):
     assert "hush schema people.csv" in run(shared.get("journal")).text
     script = run(shared.get("journal.sh"))
     assert script.headers["content-disposition"] == 'attachment; filename="journal.sh"'
-    assert "hush schema people.csv --out people.schema.yaml" in script.text
+    assert 'hush schema people.csv --out "$OUT"/people.schema.yaml' in script.text
     assert run(shared.get("journal.md")).text.startswith("# people.csv")
     assert run(shared.get("journal.exe")).status == 404
 

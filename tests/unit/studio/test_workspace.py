@@ -209,6 +209,7 @@ def test_the_script_runs_what_was_run_and_hostile_text_stays_text(tmp_path):
     journal.write("audit", "audit", "", ["hush", "audit", "--release", out, "--train", f"{out}.private/train.csv"])
     script = as_script(journal.read(), "people.studio")
     commands = [line for line in script.splitlines() if line and not line.startswith("#")]
+    assert commands.pop(2).startswith("[ -d people.studio ] || {")
     assert commands[:4] == ["set -eu", 'cd "$(dirname "$0")"', 'OUT="${1:-again}"', 'mkdir "$OUT"']
     assert shlex.split(commands[4]) == [
         "hush", "release", "a b;$(x).csv", "--schema", "people.studio/runs/001/schema.yaml", "--out", "$OUT/001-release",

@@ -199,7 +199,12 @@ def by_excess(finding: Finding) -> tuple[bool, bool, float]:
 
 def furthest(findings: Sequence[Finding]) -> Finding:
     """The one that lies furthest from real rows; numbers on scales without an end cannot be compared with others and come last."""
-    return min(findings, key=lambda finding: (not ends_at_one(finding), *by_excess(finding)))
+    return min(findings, key=by_distance)
+
+
+def by_distance(finding: Finding) -> tuple[bool, bool, bool, float]:
+    """A sort key for numbers on different scales, the furthest from real rows first; those on scales without an end come last."""
+    return not ends_at_one(finding), *by_excess(finding)
 
 
 def ends_at_one(finding: Finding) -> bool:

@@ -4,10 +4,21 @@ QUESTIONS = {
     "read": "hushtable.studio.questions.read:read",
     "first_look": "hushtable.studio.questions.first_look:first_look",
     "grid": "hushtable.studio.questions.grid:grid",
+    "details": "hushtable.studio.questions.grid:details",
+    "edit": "hushtable.studio.questions.edit:edit",
+    "check": "hushtable.studio.questions.edit:check",
+    "dictionary": "hushtable.studio.questions.edit:dictionary",
     "risk": "hushtable.studio.questions.risk:risk",
     "headline": "hushtable.studio.questions.risk:headline",
     "recipes": "hushtable.studio.questions.recipes:recipes",
     "knobs": "hushtable.studio.questions.recipes:knobs",
+    "judgement": "hushtable.studio.questions.audit:judgement",
+    "attacks": "hushtable.studio.questions.audit:attacks",
+    "use": "hushtable.studio.questions.audit:use",
+    "people": "hushtable.studio.questions.people:people",
+    "person": "hushtable.studio.questions.people:person",
+    "checklist": "hushtable.studio.questions.publish:checklist",
+    "card": "hushtable.studio.questions.publish:card",
     "ladders": "hushtable.studio.questions.ladder:ladders",
     "ladder": "hushtable.studio.questions.ladder:ladder",
     "beside": "hushtable.studio.questions.ladder:beside",
@@ -30,3 +41,6 @@ QUESTIONS = {
     "taking": "hushtable.studio.questions.comparison:taking",
 }
 """The questions by name; each is imported when it is asked first."""
+
+LIVE = 300_000
+"""So many rows, picked at random, give the answers that a page waits for; of fewer all are taken, and it is said which."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from hushtable.studio import words
 from hushtable.studio.questions.room import Opened, Watcher
+from hushtable.table.infer import HEAD, Draft
 
 BLOCK = 1 << 22
 
@@ -29,5 +30,17 @@ def read(opened: Opened, *, watch: Watcher) -> dict[str, Any]:
         "quasi": list(schema.quasi),
         "schema": schema.dump(),
         "hash": digest.hexdigest(),
-        "notes": [] if opened.draft is None else list(opened.draft.schema.notes),
+        "noticed": None if opened.draft is None else _noticed(opened.draft),
+    }
+
+
+def _noticed(draft: Draft) -> dict[str, Any]:
+    """What the drafter says of the columns: why this kind and this role, and what a person should look at."""
+    return {
+        "notes": list(draft.schema.notes[len(HEAD) :]),
+        "reasons": {
+            line.column.name: {str(line.column.kind): line.kind_reason, str(line.column.role): line.role_reason}
+            for line in draft.lines
+        },
+        "remarks": [{"column": r.column, "what": str(r.what), "codes": list(r.codes), "other": r.other} for r in draft.remarks],
     }

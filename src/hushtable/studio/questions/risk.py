@@ -5,27 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from hushtable.studio.questions.room import Opened, Watcher
+from hushtable.table.uniqueness import ColumnRisk
 
 
-def risk(opened: Opened, *, watch: Watcher, columns: list[str]) -> list[dict[str, Any]]:
-    """For each of these columns whom it singles out alone, what it adds to those that others may know, and what decides it."""
-    counted = opened.columns
-    quasi = [name for name in opened.live.schema.quasi if name in counted.names]
-    found: list[dict[str, Any]] = []
-    for name in columns:
-        if name not in counted.names:
-            found.append({"name": name, "alone": None, "adds": None, "follows": []})
-            continue
-        others = [other for other in quasi if other != name]
-        adds = counted.share([*others, name]) - (counted.share(others) if others else 0.0)
-        follows = [{"source": f.source, "share": f.share} for f in opened.follows.get(name, ())]
-        found.append({"name": name, "alone": counted.share([name]), "adds": adds, "follows": follows})
-    return found
+def risk(opened: Opened, *, watch: Watcher, columns: list[str], of: list[str] | None = None) -> list[dict[str, Any]]:
+    """For each of these columns whom it singles out alone, what it adds to those that others may know, and what decides it.
+
+    ``of`` are those that will be asked for one by one: what they have in common is worked out once.
+    """
+    asked = sorted({*(columns if of is None else of), *columns})
+    key = f"risk of {asked}"
+    if key not in opened.kept:
+        opened.kept[key] = (opened.unique.bars(of=asked), {})
+    bars, found = opened.kept[key]
+    while not found.keys() >= set(columns):
+        bar = next(bars)
+        found[bar.name] = bar
+    return [_plain(found[name]) for name in columns]
+
+
+def _plain(bar: ColumnRisk) -> dict[str, Any]:
+    follows = [{"source": f.source, "share": f.share, "both": f.both} for f in bar.follows]
+    return {"name": bar.name, "alone": None if bar.adds is None else bar.alone, "adds": bar.adds, "follows": follows}
 
 
 def headline(opened: Opened, *, watch: Watcher) -> dict[str, Any]:
-    """The share of people whom the columns that others may know single out, and the rows that were counted."""
-    counted = opened.columns
-    quasi = [name for name in opened.live.schema.quasi if name in counted.names]
-    share = counted.share(quasi) if quasi else 0.0
-    return {"columns": quasi, "share": share, "rows": opened.live.rows, "of": opened.table.rows, "people": counted.people}
+    """Whom the columns that others may know single out, the fewest that do half of it, and what the others do beside them."""
+    if "headline" not in opened.kept:
+        schema = opened.live.schema
+        found = opened.unique.headline([name for name in schema.quasi if name in schema.released])
+        opened.kept["headline"] = found.to_json() | {"of": opened.table.rows, "never": _never(opened)}
+    return dict(opened.kept["headline"])
+
+
+def _never(opened: Opened) -> list[str]:
+    """Columns that others may know but that never leave, as they are keys or free text."""
+    return [name for name in opened.live.schema.quasi if name not in opened.columns.names]

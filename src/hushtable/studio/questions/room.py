@@ -14,19 +14,17 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.studio import words
-from hushtable.studio.questions import QUESTIONS
-from hushtable.table.columns import Column, Role
+from hushtable.studio.questions import LIVE, QUESTIONS
+from hushtable.table.columns import FREE, Column, Role
+from hushtable.table.disk import read_text
 from hushtable.table.files import form_of, opened
 from hushtable.table.infer import Draft, examine
 from hushtable.table.layout import Layout
-from hushtable.table.profile import Follows, following
 from hushtable.table.schema import Schema
 from hushtable.table.singling import Columns
 from hushtable.table.table import Table
+from hushtable.table.uniqueness import Uniqueness
 from hushtable.table.values import Source, make
-
-LIVE = 300_000
-"""So many rows, picked at random, give the answers that a page waits for; of fewer all are taken, and it is said which."""
 
 Watcher = Callable[[str, float], None]
 
@@ -46,6 +44,8 @@ class Opened:
     """What was drafted, where no schema was given."""
     kept: dict[str, Any] = field(default_factory=dict)
     """Answers that hold for as long as the schema does, for questions that are asked again."""
+    prepared: tuple[str, Opened] | None = None
+    """The YAML of a schema that a question made and held against the rows, and the rows under it."""
 
     @cached_property
     def live(self) -> Table:
@@ -55,14 +55,21 @@ class Opened:
         return self.table.take(np.sort(np.random.default_rng(0).choice(self.table.rows, LIVE, replace=False, shuffle=False)))
 
     @cached_property
+    def unique(self) -> Uniqueness:
+        """Whom the columns that would be released single out."""
+        return Uniqueness(self.live)
+
+    @property
     def columns(self) -> Columns:
         """The columns that would be released, coded to be counted."""
-        return Columns(self.live, self.live.schema.released if self.live.rows else ())
+        return self.unique.columns
 
-    @cached_property
-    def follows(self) -> dict[str, tuple[Follows, ...]]:
-        """From which others a column follows."""
-        return following(self.columns)
+    def prepare(self, schema: Schema) -> str:
+        """The YAML of another schema of these rows, held against them; InputError, without a value, where they differ."""
+        made = under(self, schema)
+        text = made.table.schema.dump()
+        self.prepared = text, made
+        return text
 
 
 class Room:
@@ -81,11 +88,11 @@ class Room:
         # A draft is not taken from before: it is asked for where a file may have to be read in another way.
         if self._opened is not None and (self._file, self._stamp) == (file, stamp) and at["schema"] is not None:
             return self._opened
-        schema = None if at["schema"] is None else Schema.load(at["schema"])
-        if self._opened is not None and self._file == file and schema is not None:
-            self._opened = _under(self._opened, schema)
-        else:
+        if self._opened is None or self._file != file or at["schema"] is None:
+            schema = None if at["schema"] is None else Schema.load(at["schema"])
             self._opened = self._read(Path(at["path"]), layout, schema, watch)
+        else:
+            self._opened = _next(self._opened, Path(at["schema"]))
         self._file, self._stamp = file, stamp
         return self._opened
 
@@ -123,17 +130,37 @@ def read_under(path: Path, layout: Layout, names: list[str], source: Source, sch
     return Opened(path, layout, names, source, table, draft)
 
 
-def _under(opened: Opened, schema: Schema) -> Opened:
+def _next(opened: Opened, path: Path) -> Opened:
+    """The same rows under the schema of a file, which a question may have prepared."""
+    if opened.prepared is not None and opened.prepared[0] == read_text(path, path.name):
+        return opened.prepared[1]
+    return under(opened, Schema.load(path))
+
+
+def under(opened: Opened, schema: Schema) -> Opened:
     """The same rows under another schema: only columns whose values are read in another way are read again."""
-    old = opened.table.schema
-    if schema.names == old.names and schema.missing == old.missing and all(_alike(old[c.name], c) for c in schema):
-        table = opened.table.under(schema)
-    else:
-        table = make(schema, opened.names, opened.source, where=opened.path.name)
+    old = opened.table
+    missing = schema.missing == old.schema.missing
+    kept = {c.name for c in schema if missing and c.name in old.schema and alike(old.schema[c.name], c)}
+    if schema.names == old.schema.names and kept == set(schema.names):
+        found = Opened(opened.path, opened.layout, opened.names, opened.source, old.under(schema), opened.draft)
+        if "live" in opened.__dict__ and old.rows > LIVE:
+            found.__dict__["live"] = opened.live.under(schema)
+        return found
+    read = tuple(column for column in schema if column.name not in kept)
+    try:
+        # The texts of a fault are shown on a page: how many rows differ, and none of their values.
+        anew = make(replace(schema, columns=read, zeros=()), opened.names, opened.source, where=opened.path.name)
+    except InputError as error:
+        raise InputError([replace(fault, values=()) for fault in error.faults]) from None
+    columns = tuple(c if c.name in kept else anew.schema[c.name] for c in schema)
+    arrays = {name: old[name] if name in kept else anew[name] for name in schema.names}
+    texts = {n: words for n, words in (*old.texts.items(), *anew.texts.items()) if n in schema and schema[n].kind in FREE}
+    table = Table(replace(schema, columns=columns), arrays, texts, tuple(name for name in opened.names if name not in schema))
     return Opened(opened.path, opened.layout, opened.names, opened.source, table, opened.draft)
 
 
-def _alike(one: Column, other: Column) -> bool:
+def alike(one: Column, other: Column) -> bool:
     """Whether two columns read the same values in the same way: they differ in roles, marks and what is said of them only."""
     return _bare(one) == _bare(other)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hushtable.studio.screens import columns, compare, explorer, journal, levels, open, recipe, run
+from hushtable.studio.screens import audit, columns, compare, explorer, journal, levels, open, publish, recipe, run
 from hushtable.studio.view import Screen
 
 SCREENS: tuple[Screen, ...] = (
@@ -12,6 +12,8 @@ SCREENS: tuple[Screen, ...] = (
     recipe.SCREEN,
     compare.SCREEN,
     run.SCREEN,
+    audit.SCREEN,
+    publish.SCREEN,
     journal.SCREEN,
     explorer.SCREEN,
 )

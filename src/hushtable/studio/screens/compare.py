@@ -13,10 +13,10 @@ from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, select, tick
 from hushtable.studio.screens.recipe import LOADING, answers
-from hushtable.studio.screens.run import at_work
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import compare as said
 from hushtable.studio.words import run as said_of_run
+from hushtable.studio.working import at_work
 
 VERB = "compare"
 FOLDER = "comparison"
@@ -138,7 +138,7 @@ def _estimate(view: View) -> str:
 
 def _state(view: View, job: Job, found: Mapping[str, Any]) -> Html:
     if job.state.open:
-        return join(at_work(view, job, "compare"), element("p", _remaining(job), class_="soft"))
+        return join(at_work(view, job), element("p", _remaining(job), class_="soft"))
     parts: list[Child] = [element("p", job.title, class_="lead")]
     if job.state is not State.DONE:
         parts = [element("p", said.STOPPED if job.state is State.CANCELLED else said.ENDED, class_="lead void")]

@@ -9,6 +9,7 @@ from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.studio import commands, places, words
 from hushtable.studio.forms import Form
 from hushtable.studio.parts import button, form, post_button, select, switch, tick
+from hushtable.studio.questions import LIVE
 from hushtable.studio.studio import Reading
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import open as said
@@ -50,6 +51,7 @@ async def _look(view: View) -> Html:
     return join(
         element("p", said.was_read(project.table, project.rows, project.columns), class_="lead"),
         changed if workspace.changed else None,
+        element("p", said.live(LIVE, project.rows), class_="soft") if project.rows > LIVE else None,
         _rows(found),
         element("p", element("a", said.GO_ON, href=view.to("columns"), class_="main")),
         element(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 from hushtable.errors import InputError
 from hushtable.report.html import Child, Html, element, join, pairs, table
@@ -13,6 +12,7 @@ from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import post_button
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import run as said
+from hushtable.studio.working import at_work
 
 VERBS = ("release", "preflight")
 """The jobs that are shown here."""
@@ -53,44 +53,6 @@ def _job(view: View, job: Job) -> Html:
     return element("div", parts, class_="panel-box", id="job")
 
 
-def at_work(view: View, job: Job, screen: str = "run") -> Html:
-    """A job with its steps, how far it is, and Cancel, which is an action of a screen."""
-    usual = view.studio.jobs.usual(job) if view.studio.jobs is not None else {}
-    parts: list[Child] = [
-        element("p", job.title, class_="lead"),
-        element("progress", max=1, value=job.share, aria_label=said.PROGRESS),
-        element(
-            "p", element("strong", words.percent(job.share), data_part="percent"), " · ",
-            element("span", words.duration(job.elapsed), data_part="elapsed"),
-            f" · {said.usual(sum(usual.values()))}" if usual else None,
-        ),
-        _steps(job, usual),
-        post_button(view, "cancel", words.CANCEL, region="content", screen=screen, job=job.id) if job.state is not State.CANCELLING
-        else element("p", said.CANCELLING, class_="soft"),
-    ]  # fmt: skip
-    return element(
-        "div", parts, class_="panel-box", id="job", data_job=job.id, data_state=str(job.state), data_stage=str(len(job.seconds))
-    )
-
-
-def _steps(job: Job, usual: Mapping[str, float]) -> Html:
-    if job.state is State.QUEUED:
-        return element("p", said.QUEUED, class_="soft")
-    names = list(dict.fromkeys([*job.stages.efforts, *job.began]))
-    rows = []
-    for name in names:
-        if name in job.seconds:
-            sign, time_ = said.STEP_DONE, words.duration(job.seconds[name])
-        elif name in job.began:
-            sign, time_ = said.STEP_NOW, words.percent(job.stages.done.get(name, 0.0))
-        else:
-            sign, time_ = said.STEP_LATER, ""
-        rows.append([sign, name, time_, said.usual(usual[name]) if name in usual else ""])
-    if not rows:
-        return element("p", said.STARTING, class_="soft")
-    return table([said.STATE, said.STEP, said.TIME, said.USUAL], rows, label=said.STEPS, sortable=False, class_="steps")
-
-
 def _done(view: View, job: Job) -> Html:
     if job.verb == "preflight":
         return element(
@@ -108,13 +70,15 @@ def _done(view: View, job: Job) -> Html:
     stale = element("p", words.STALE, class_="caution") if view.studio.stale(job) else None
     badge = element("span", words.assurance(found["assurance"]), class_=f"badge {found['assurance']}")
     alone = [element("p", said.FOR_YOU, class_="eyebrow"), element("ul", [element("li", line) for line in private])]
-    card = element("a", said.CARD, href=view.file(job, "release/card.html"), target="_blank", rel="noopener", class_="main")
+    card = element("a", said.CARD, href=view.file(job, "release/card.html"), target="_blank", rel="noopener", class_="plain-button")
+    audit = element("a", said.TO_AUDIT, href=view.to("audit", run=job.folder.name), class_="main")
+    uncontrolled = element("p", said.NO_CONTROL, class_="caution") if job.request.get("hold_out") is None else None
     return element(
         "div",
         element("p", said.DONE, badge, class_="lead"),
-        stale, pairs(facts),
+        stale, pairs(facts), uncontrolled,
         element("div", alone) if private else None,
-        element("div", card, _other(view), class_="buttons"),
+        element("div", audit, card, _other(view), class_="buttons"),
         class_="panel-box", id="job",
     )  # fmt: skip
 

@@ -16,10 +16,12 @@
       const [now, next] = [byId(id), other.getElementById(id)];
       if (!now || !next || now.outerHTML === next.outerHTML) continue;
       const open = all("details[open] > summary", now).map((summary) => summary.textContent);
+      const ticked = all("[data-keep]:checked", now).map((box) => box.id);
       now.replaceWith(document.adoptNode(next));
       for (const summary of all("details > summary", next)) {
         if (open.includes(summary.textContent)) summary.parentElement.open = true;
       }
+      for (const box of all("[data-keep]", next)) box.checked = ticked.includes(box.id);
       prepare(next);
     }
     if (other.title) document.title = other.title;
@@ -88,7 +90,7 @@
     const form = field.form;
     if (!form || field.dataset.live === undefined) return;
     clearTimeout(resting.get(form));
-    resting.set(form, setTimeout(() => act(form), 250));
+    resting.set(form, setTimeout(() => act(form), Number(field.dataset.live) || 250));
   });
   document.addEventListener("change", (event) => {
     const field = event.target;
@@ -141,38 +143,55 @@
     loading = false;
   };
 
-  // A grid is one tab stop; the arrow keys move within it.
+  // A grid is one tab stop; the arrow keys move within it: along all fields of a line, and to the same cell of another line.
   const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+  const FIELDS = "input:not([type=hidden]), select, button, a, summary";
   const cells = (grid) => all("tbody tr", grid).map((row) => all("td", row));
-  const target = (cell) => cell.querySelector("input:checked, select, input, button, a") || cell;
-  const move = (grid, to) => {
+  const group = (radio) => all("input[type=radio]", radio.form).filter((one) => one.name === radio.name);
+  const stops = (cell) => {
+    // What is parsed by script holds the fields of a noscript too, which are never shown.
+    const shown = all(FIELDS, cell).filter((one) => !one.closest("noscript"));
+    const found = shown.filter((one) => one.type !== "radio" || one === (group(one).find((o) => o.checked) || group(one)[0]));
+    return found.length ? found : [cell];
+  };
+  const rove = (grid, to) => {
     for (const field of all("[tabindex='0']", grid)) field.tabIndex = -1;
     to.tabIndex = 0;
-    to.focus();
-    to.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
   const startGrid = (grid) => {
     for (const cell of all("td", grid)) {
-      for (const field of all("input, select, button, a, summary", cell)) field.tabIndex = -1;
-      if (target(cell) === cell) cell.tabIndex = -1;
+      for (const field of all(FIELDS, cell)) field.tabIndex = -1;
+      if (stops(cell)[0] === cell) cell.tabIndex = -1;
     }
     const first = grid.querySelector("td");
-    if (first) target(first).tabIndex = 0;
+    if (first) stops(first)[0].tabIndex = 0;
   };
+  document.addEventListener("focusin", (event) => {
+    const grid = event.target.closest("[data-grid]");
+    if (grid && event.target.matches(`td, ${FIELDS}`)) rove(grid, event.target);
+  });
   document.addEventListener("keydown", (event) => {
     const grid = event.target.closest && event.target.closest("[data-grid]");
     const step = STEPS[event.key];
     if (!grid || !step || event.ctrlKey || event.altKey || event.metaKey) return;
-    // Inside a field an arrow key has its own meaning; Escape leads out of it.
+    // Inside a field an arrow key has its own meaning; along a switch it leads on at both ends.
     if (event.target.matches("select, input[type=text], input:not([type]), textarea")) return;
-    if (event.target.matches("input[type=radio]") && step[0] === 0) return;
+    if (event.target.type === "radio" && step[0] === 0) {
+      const own = group(event.target);
+      if (own[own.indexOf(event.target) + step[1]]) return;
+    }
     const rows = cells(grid);
     const row = rows.findIndex((line) => line.some((cell) => cell.contains(event.target)));
-    const column = row < 0 ? -1 : rows[row].findIndex((cell) => cell.contains(event.target));
-    const next = rows[row + step[0]] && rows[row + step[0]][column + step[1]];
+    if (row < 0) return;
+    const place = rows[row].findIndex((cell) => cell.contains(event.target));
+    const along = rows[row].flatMap(stops);
+    const own = along.findIndex((one) => one === event.target || (event.target.type === "radio" && one.name === event.target.name));
+    const below = rows[row + step[0]];
+    const next = step[0] ? below && stops(below[Math.min(place, below.length - 1)])[0] : along[own + step[1]];
     if (!next) return;
     event.preventDefault();
-    move(grid, target(next));
+    next.focus();
+    next.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 
   // What a screen reader hears, not more often than it can be listened to.

@@ -34,7 +34,7 @@ NOT_FOUND = "There is no such page"
 BROKEN = "Something went wrong in the studio"
 BROKEN_TEXT = "Nothing was released. What to report:"
 
-TABLE, ROWS, PROTECTED, RECIPE, PROMISE = "Table", "Rows", "Protected", "Recipe", "Promise"
+TABLE, ROWS, PROTECTED, RECIPE, PROMISE, VERDICT = "Table", "Rows", "Protected", "Recipe", "Promise", "Verdict"
 STALE = "stale: the table or its schema changed"
 
 NOT_AN_OPTION = "is none of the values there are"
@@ -69,9 +69,17 @@ NOT_RUNNING = "no studio is running: start one with hush studio"
 NOT_A_FOLDER = "is no folder"
 OUTSIDE = "lies outside of the start folder (--root)"
 SCRIPT = (
-    "The decisions of hush studio, to be run again in the folder of the table.",
+    "The decisions of hush studio, to be run again in the folder of the table, or in a copy of it with its private folder.",
+    "With the same table, seeds and version it makes the same releases. It holds no value of a row.",
     "Give the name of a new folder for what it makes: sh journal.sh FOLDER",
 )
+NOT_ENDED = "This did not come to its end, and is left out:"
+NO_SEED = "Without a seed, or with the fresh noise of a privacy budget, this makes other rows each time."
+
+
+def no_workspace_here(name: str) -> str:
+    """A script is run where its schemas are not."""
+    return f"There is no folder {name} here: run this in the folder of the table, or copy that folder with the table."
 
 
 def number(value: int) -> str:

@@ -99,3 +99,11 @@ def ragged(lines: Sequence[int]) -> str:
     """Lines of another length."""
     some = ", ".join(map(str, lines[:5]))
     return f"{len(lines)} of the first lines have more or fewer cells than the others: {some}{' …' if len(lines) > 5 else ''}"
+
+
+def live(rows: int, of: int) -> str:
+    """That the table is very large."""
+    return (
+        f"The table is very large: what the next screens answer at once is worked out on {rows:,} of its {of:,} rows, picked at "
+        "random, and they say so. Releases and audits take all rows."
+    )
