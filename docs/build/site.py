@@ -73,6 +73,7 @@ def configuration() -> dict[str, Any]:
         "nav": [
             {"Welcome": "index.md"},
             {"Get started": "start.md"},
+            {"Studio": "studio.md"},
             {"Tutorial": "tutorial.md"},
             {"Concepts": "concepts.md"},
             {"Describing a table": "schema.md"},

@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from hushtable.table.schema import Schema as Schema
     from hushtable.table.table import Table as Table
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"
 
 # Loaded when first used: importing hushtable imports nothing else.
 _WHERE = {

@@ -101,6 +101,7 @@ def test_methods_are_listed_and_explained(hush):
             assert listing.describe(method["name"])
         assert hush("methods", everything[kind][0]["name"], "--json")[0] == 0
     assert hush("methods", "mdva")[0] == 2
+    assert hush("methods", "mdav", "--any-size")[0] == 2
 
 
 @pytest.mark.parametrize(("recipe", "budget", "sensitive"), [("sequential", (), True), ("independent", ("--epsilon", "1"), False)])

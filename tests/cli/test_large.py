@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,24 @@ def test_many_rows_are_released_in_parts_each_with_its_hash(folder, tmp_path, hu
     assert card["rows"] == ROWS
     assert {name: card["hashes"][name] for name in names} == {name: file_hash(tmp_path / "out" / name) for name in names}
     assert totals(tmp_path / "out") == ROWS
+
+
+def test_the_rows_that_were_set_aside_lie_where_the_audit_is_told_to_look(folder, tmp_path, hush):
+    made = words(folder, tmp_path / "out", "--hold-out", 0.2)
+    made[made.index("mst")] = "independent"
+    code, said, _ = hush(*made)
+    assert code == 0
+    told = dict(word.split("=", 1) for word in shlex.split(said.split("hush audit ")[1].replace("\n", "")) if "=" in word)
+    sides = [io.read(next(Path(told[side]).iterdir()), Schema.load(folder / "schema.yaml")) for side in ("--train", "--control")]
+    assert sum(map(len, sides)) == 3000
+    assert 450 < len(sides[1]) < 750
+
+
+def test_recipes_for_tables_of_any_size_are_listed(hush):
+    listed = {line["name"] for line in json.loads(hush("methods", "--any-size", "--json")[1])["recipes"]}
+    assert {"mst", "aim", "k-anonymity"} <= listed
+    assert listed.isdisjoint({"mdav", "sequential", "rank-swap"})
+    assert "mondrian" in hush("methods", "--any-size")[1]
 
 
 def test_the_same_seed_draws_the_same_rows_with_more_workers_and_less_memory(folder, tmp_path, hush):

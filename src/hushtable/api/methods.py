@@ -47,6 +47,11 @@ def everything() -> dict[str, list[dict[str, str]]]:
     }
 
 
+def of_any_size() -> list[dict[str, str]]:
+    """The recipes that run on tables of any size, a line each; those whose libraries are not installed cannot be planned."""
+    return [{"name": name, **_line(recipe)} for name in recipes.names() if any_size(recipe := recipes.load(name))]
+
+
 def any_size(recipe: Recipe) -> bool:
     """Whether a recipe runs on tables of any size, as it plans itself for ordinary columns: those of the bundled town."""
     unit = Unit(relation=recipe.relation)

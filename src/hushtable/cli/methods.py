@@ -11,16 +11,22 @@ from rich.table import Table as Grid
 
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json
+from hushtable.errors import InputError
 
 
 def methods(
     name: Annotated[str | None, typer.Argument(help="A recipe, a step or an audit.", show_default=False)] = None,
+    any_size: Annotated[
+        bool, typer.Option("--any-size", help="Only recipes that run on tables of any size, each told by planning it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List the recipes, steps and audits, or everything about one of them: its guarantee, its source and its knobs."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api import methods as listing
 
+    if name is not None and any_size:
+        raise InputError("lists recipes: leave out the name", where="--any-size")
     if name is not None:
         method = listing.describe(name)
         if as_json:
@@ -28,11 +34,13 @@ def methods(
         else:
             _show_method(method)
         return
-    everything = listing.everything()
+    everything = {"recipes": listing.of_any_size()} if any_size else listing.everything()
     if as_json:
         print_json(everything)
-        return
-    _show_all(everything)
+    elif any_size:
+        _show_recipes(everything["recipes"])
+    else:
+        _show_all(everything)
 
 
 def _show_method(method: dict[str, Any]) -> None:
@@ -46,13 +54,12 @@ def _show_method(method: dict[str, Any]) -> None:
         out.print(_table(f"step {step['name']}", ("knob", "value", "what it does"), lines))
 
 
-def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
-    """The recipes family by family, then all steps and audits, a line each."""
+def _show_recipes(recipes: Sequence[Mapping[str, str]]) -> None:
+    """The recipes family by family, a line each."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.methods import FAMILIES
     from hushtable.privacy.stated import MEANINGS
 
-    recipes = everything["recipes"]
     heads = ("name", "title", "assurance", "guarantee")
     out.print("[bold]Recipes[/bold], by family. Assurance is how we know that the guarantee holds:")
     for word, meaning in MEANINGS.items():
@@ -61,6 +68,11 @@ def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
         if members := [row for row in recipes if row["family"] == family]:
             lines = [[row["name"], _marked(row["title"], row), row["assurance"], row["guarantee"]] for row in members]
             out.print(_table(f"\n{family}", heads, lines))
+
+
+def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
+    """The recipes family by family, then all steps and audits, a line each."""
+    _show_recipes(everything["recipes"])
     composed = everything["composed"]
     lines = [[row["name"], row["title"], row["guarantee"]] for row in composed]
     out.print(_table("\ncomposed by name", ("name", "title", "guarantee"), lines))
@@ -68,7 +80,7 @@ def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
     out.print(f"With another anonymizer than the first: hybrid-pre-mondrian-argn; there are {escape(composed[0]['anonymizers'])}.")
     for title, rows in (("Steps", everything["steps"]), ("Audits and metrics", everything["audits"])):
         out.print(_table(f"\n{title}", ("name", "summary"), [[row["name"], _marked(row["summary"], row)] for row in rows]))
-    for needs in dict.fromkeys(row["needs"] for row in (*recipes, *everything["steps"]) if "needs" in row):
+    for needs in dict.fromkeys(row["needs"] for row in (*everything["recipes"], *everything["steps"]) if "needs" in row):
         out.print(f"[yellow]Not installed here[/yellow], so that what is marked with it cannot run: {escape(needs)}")
     out.print("'hush methods NAME' shows one of them with its knobs.")
 

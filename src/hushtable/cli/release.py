@@ -191,7 +191,8 @@ def _show(saved: SavedRelease, schema_file: Path, resume: Path | None) -> None:
     if resume is not None:
         out.print(f"[yellow]For you alone:[/yellow] {escape(str(resume))} holds what the run kept: delete it, or keep it private.")
     if saved.private is not None:
-        files = [f"--{name}={saved.private / name}.csv" for name in ("train", "control")]
+        # Files, or folders of parts.
+        files = [f"--{name}={path}" for name in ("train", "control") for path in saved.private.glob(f"{name}*")]
         person = [] if unit.by is None else [f"--person={unit.by}"]
         audit = [*files, f"--release={saved.folder}", f"--schema={schema_file}", *person, f"--out={saved.folder}.audit"]
         out.print(

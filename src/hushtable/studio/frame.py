@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from hushtable.errors import Fault
-from hushtable.report.html import Child, Html, element, join
+from hushtable.report.html import Child, Html, element, escape, join
 from hushtable.studio import words
 from hushtable.studio.parts import post_button
 from hushtable.studio.view import Mark, Screen, Shown, View
@@ -22,7 +22,7 @@ def page(view: View, screen: Screen, screens: Iterable[Screen], shown: Shown) ->
     main = element(
         "main",
         _strip(view),
-        summary([*view.faults, *shown.faults]),
+        summary([*view.faults, *shown.faults], shown.content),
         heading,
         element("div", shown.content, id="content"),
         _command(shown.command),
@@ -67,22 +67,21 @@ def notice(title: str, text: Sequence[Child], static: str, refresh: str = "") ->
     return page_.replace("<title>", f"{jump}<title>", 1)
 
 
-def summary(faults: Sequence[Fault]) -> Html:
-    """Everything that is wrong, each linked to its field."""
+def summary(faults: Sequence[Fault], content: Html) -> Html:
+    """Everything that is wrong, each linked to its field, where the content has one for it."""
     if not faults:
         return element("div", id="faults")
-    lines = [element("li", _fault(fault)) for fault in faults]
+    lines = [element("li", _fault(fault, content)) for fault in faults]
     inner = [element("h2", words.faults(len(faults))), element("ul", lines)]
     return element("div", inner, id="faults", class_="faults", role="alert", tabindex=-1)
 
 
-def _fault(fault: Fault) -> Html:
-    if not fault.where:
-        return join(str(fault).removeprefix(": "))
-    # A field's fault is said in its own words; any other is about something that has no field here.
-    if fault.where.isidentifier() or "." in fault.where:
-        return element("a", fault.reason, href=f"#field-{fault.where}")
-    return join(str(fault))
+def _fault(fault: Fault, content: Html) -> Html:
+    field = f"field-{fault.where}"
+    # A field's fault is said in its own words; any other with what it is about, which may be a file or a column.
+    if f'id="{escape(field)}"' in content:
+        return element("a", fault.reason, href=f"#{field}")
+    return join(fault.reason if fault.where.isidentifier() else str(fault).removeprefix(": "))
 
 
 def _top(view: View) -> Html:

@@ -17,8 +17,8 @@ from hushtable.display import Stages
 from hushtable.errors import Fault, InputError
 from hushtable.studio import words
 from hushtable.studio.child import faults_json, faults_of
-from hushtable.studio.pipe import Broken, Pipe, partial_of
-from hushtable.table.disk import whole_file
+from hushtable.studio.pipe import Broken, Pipe
+from hushtable.table.disk import OWNER, remove_abandoned, unfinished, whole_file
 
 MODULE = "hushtable.studio.job_process"
 LONGEST = 4 * 1024 * 1024
@@ -152,6 +152,7 @@ class Jobs:
         if job.state.open:
             job.state, job.ended = State.INTERRUPTED, job.ended or time.time()
             job.save()
+            remove_abandoned(job.folder, rf"\.{OWNER}\..*")
         self.jobs[job.id] = job
 
     def start(
@@ -260,7 +261,7 @@ class Jobs:
                 ended = {}
         finally:
             await pipe.stop()
-            for rest in partial_of(pipe.process.pid, job.folder):
+            for rest in unfinished(job.folder, pipe.process.pid):
                 shutil.rmtree(rest) if rest.is_dir() else rest.unlink(missing_ok=True)
         if "result" in ended:
             job.result, job.state = ended["result"], State.DONE

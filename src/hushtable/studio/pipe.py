@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from hushtable.studio.network import OFFLINE
@@ -84,8 +83,3 @@ class Pipe:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
-
-
-def partial_of(process: int, folder: Path) -> list[Path]:
-    """What a process that was killed left half-written in a folder."""
-    return sorted(folder.glob(f".{process}.*"))

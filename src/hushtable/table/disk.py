@@ -110,9 +110,12 @@ def inside_release(path: Path) -> bool:
     return any((parent / CARD).exists() for parent in path.resolve().parents)
 
 
-def owner() -> str:
-    """What the names of unfinished files and folders say of the process that works on them: where it runs, and its number there."""
-    return f"{re.sub('[^A-Za-z0-9-]', '-', platform.node())}-{_numbering()}-{os.getpid()}"
+def owner(process: int | None = None) -> str:
+    """What the names of unfinished files and folders say of the process that works on them: where it runs, and its number there.
+
+    This process, where none of the same machine or container is named.
+    """
+    return f"{re.sub('[^A-Za-z0-9-]', '-', platform.node())}-{_numbering()}-{process or os.getpid()}"
 
 
 @cache
@@ -126,6 +129,11 @@ def _numbering() -> int:
 
 OWNER = r"(?P<node>[A-Za-z0-9-]*)-(?P<process>\d+)"
 """The same, as a pattern."""
+
+
+def unfinished(folder: Path, process: int) -> list[Path]:
+    """What a process of this machine or container has in a folder that is not whole yet."""
+    return sorted(folder.glob(f".{owner(process)}.*"))
 
 
 def remove_abandoned(parent: Path, pattern: str) -> None:

@@ -244,7 +244,8 @@ def _formatted(column: Words) -> Guess | None:
         except ValueError:
             continue
         guess = _measured(column, plain)
-        sample = form.sample(decimals=guess.kind is Kind.REAL)
+        # Whole numbers, too, may be written with decimals: 20,0.
+        sample = form.sample(decimals=guess.kind is Kind.REAL or any("." in word for word in plain))
         remark = f"is read as numbers written like {sample}: if a mark in them means something else, mend its 'format'."
         return Guess(guess.kind, f"numbers written like {sample}", {**guess.facets, "format": sample}, (remark,))
     return None

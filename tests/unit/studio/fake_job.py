@@ -33,9 +33,9 @@ def slow(request, folder, progress):
 
 def stubborn(request, folder, progress):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    (folder / f".{os.getpid()}.release").mkdir()
-    progress("refusing to stop", 0.1)
-    time.sleep(60)
+    with whole_folder(folder / "release"):
+        progress("refusing to stop", 0.1)
+        time.sleep(60)
     return {}
 
 

@@ -18,6 +18,7 @@ from hushtable.errors import InputError
 from hushtable.studio import words
 from hushtable.studio.jobs import Job, Jobs, State
 from hushtable.studio.pipe import GRACE
+from hushtable.table.disk import owner
 from tests.unit.studio.fake_job import SECRET
 
 FAKE = "tests.unit.studio.fake_job"
@@ -272,12 +273,17 @@ def test_a_job_of_a_studio_that_ended_reads_interrupted(jobs, run):
         await jobs.close()
         for path, text in kept.items():
             path.write_text(text)
+        # What its process left, where that was killed with the server.
+        killed = subprocess.Popen([sys.executable, "-c", ""])
+        killed.wait()
+        (running.folder / f".{owner(killed.pid)}.release").mkdir()
         return Jobs(jobs.folder, module=FAKE)
 
     found = run(go())
     assert {job.state for job in found.jobs.values()} == {State.INTERRUPTED}
     assert found.open == []
     assert all(json.loads(job.record.read_text())["state"] == "interrupted" for job in found.jobs.values())
+    assert {path.name for path in jobs.folder.glob("*/*/*")} == {"release.job.json"}
 
 
 def test_a_damaged_record_is_left_alone(tmp_path, run):

@@ -156,6 +156,16 @@ def test_a_table_that_cannot_be_read_says_why_with_its_lines(client, run, town):
     assert said_of_open.unreadable("bad.csv") in page.text
 
 
+def test_what_is_wrong_with_the_rows_is_said_without_a_value_of_them(client, run, town):
+    (town / "marked.csv").write_text("number,weight\n" + "".join(f"{i},{i}.5\n" for i in range(4001, 4030)))
+    run(open_table(client, "marked.csv"))
+    schema = town / "marked.studio" / "schema.yaml"
+    schema.write_text("columns:\n  number: {kind: integer}\n  weight: {kind: integer, role: plain}\n")
+    page = run(client.get("columns"))
+    assert "weight: values that are not whole numbers; 29 rows" in page.text, re.sub("<[^>]+>", " ", page.text)
+    assert "4001" not in page.text
+
+
 def test_an_encoding_is_found_and_corrected(client, run, town):
     rows = "\n".join(f"{i},Köln,{i % 3}" for i in range(30))
     (town / "old.csv").write_bytes(f"nr,stadt,wert\n{rows}\n".encode("cp1252"))
