@@ -188,9 +188,11 @@ def test_the_journals_script_makes_the_same_release_on_a_copy(client, run, town,
 
     async def go():
         await open_table(client)
+        page = await client.get("recipe?q=mdav")
+        await client.send(page.form("recipe/choose", recipe="mdav"))
         for fields in ({"set.microaggregate.k": "4"}, {"hold_out": "often"}, {}):
-            page = await client.get("run?new=1")
-            page = await client.send(page.form("run/start"), **({"seed": "7", "hold_out": "0.3"} | fields))
+            page = await client.get("recipe")
+            await client.send(page.form("recipe/settings"), **({"seed": "7", "hold_out": "0.3", "do": "run"} | fields))
         job = next(iter(client.studio.jobs.latest()))
         # The last one is cancelled before its end: the script leaves it out.
         await client.studio.jobs.cancel(job.id)

@@ -197,7 +197,7 @@ def test_delimiter_decimal_mark_and_row_numbers_are_found_said_and_corrected(cli
         await client.studio.reading.task
         return await client.get("open")
 
-    assert "--delimiter ';' --decimal . --index" in html.unescape(run(go()).text)
+    assert "--delimiter ';' --index --decimal ." in html.unescape(run(go()).text)
     assert client.studio.workspace.schema_text() != before
     assert client.studio.workspace.undo("open")
     assert client.studio.workspace.schema_text() == before
