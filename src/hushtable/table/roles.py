@@ -170,7 +170,7 @@ def _reasons(proposed: Mapping[str, Proposal], role: Role) -> dict[str, list[str
 def _by_name(table: Table, name: str) -> Proposal:
     kind = table.schema[name].kind
     if kind is Kind.KEY:
-        return Proposal(Role.IDENTIFIER, "almost every row has a value of its own")
+        return Proposal(Role.IDENTIFIER, "a key says who")
     if naming.matches(name, naming.IDENTIFIER) and (kind is Kind.TEXT or _distinct_share(table, name) > 0.5):
         return Proposal(Role.IDENTIFIER, BY_NAME)
     if kind is not Kind.TEXT:
