@@ -50,7 +50,7 @@ def _lines(
     cells: list[tuple[str, Child]] = [
         ("", element("div", box, element("span", element("strong", name), _small(label)), class_="name-cell")),
         (said.KIND, _kind(view, entry, place)),
-        (said.ROLE, join(_role(view, entry, place, hidden), _small(reasons.get(entry["role"], "")))),
+        (said.ROLE, join(_role(view, entry, place, hidden), _small(said.suggested(reasons.get(entry["role"], ""))))),
         (said.VALUES, _values(entry)),
     ]
     # With an id the focus finds its way back to a cell that holds no field.
@@ -152,12 +152,12 @@ def risk_bars(risk: Mapping[str, Any]) -> Html:
     rows = [
         _bar(said.ALONE, risk["alone"]),
         _bar(said.ADDS, risk["adds"]),
-        _bar(said.TOLD, max((f["share"] for f in follows), default=0.0)),
+        _bar(said.FOLLOWS, max((f["share"] for f in follows), default=0.0)),
     ]
     if follows:
         best = max(follows, key=lambda f: f["share"])
-        told = said.told(best["source"], best["share"], both=best["both"]) + said.more_tell(len(follows) - 1)
-        rows.append(element("span", told, class_="follows"))
+        source = said.follows(best["source"], best["share"], both=best["both"]) + said.more_sources(len(follows) - 1)
+        rows.append(element("span", source, class_="follows"))
     return join(rows)
 
 

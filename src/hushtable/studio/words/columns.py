@@ -29,15 +29,14 @@ KINDS = {
     "text": "free text",
     "key": "key",
 }
-ALONE, ADDS, TOLD = "alone", "adds", "told"
+ALONE, ADDS, FOLLOWS = "alone", "adds", "follows"
 BARS = (
     "Risk, three bars: alone is the share of people with a value that nobody else has; adds is the share that is unique only with "
-    "this column beside those that others may know; told is how far another column tells it."
+    "this column beside those that others may know; follows is how far it follows from another column."
 )
 WAITING = "…"
 COUNTING = "Counting whom the columns single out …"
 NEVER_LEAVES = "never released"
-NOT_TOLD = "no other column tells it"
 WITHOUT_SCRIPT = "Work out the risk of these columns"
 SAVE = "Save"
 CHANGE = "Change"
@@ -208,13 +207,13 @@ def marked(count: int, total: int) -> str:
     return f"The domain of {count:,} of {total:,} columns {verb} read from the rows; a privacy budget needs them declared public."
 
 
-def told(source_: str, share: float, *, both: bool) -> str:
-    """Which column tells this one."""
-    return f"by {source_}{' and back' if both else ''}" if share >= 1 else f"by {source_}, nearly always"
+def follows(source_: str, share: float, *, both: bool) -> str:
+    """Which column this one follows from."""
+    return f"from {source_}{' and back' if both else ''}" if share >= 1 else f"from {source_}, nearly always"
 
 
-def more_tell(count: int) -> str:
-    """Further columns that tell it."""
+def more_sources(count: int) -> str:
+    """Further columns that it follows from."""
     return f" and {count} more" if count else ""
 
 
@@ -325,3 +324,8 @@ def took(name: str) -> str:
 def folder(name: str) -> str:
     """The head of a listing."""
     return f"Files in {name}"
+
+
+def suggested(reason: str) -> str:
+    """Why the draft gave a column its role."""
+    return f"suggested by {reason}" if reason == "its name" else reason
