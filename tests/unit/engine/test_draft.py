@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 from hushtable.engine import decoders
 from hushtable.engine import draft as drafting
-from hushtable.engine.compute import Compute
+from hushtable.engine.compute import LEAST, Compute
 from hushtable.engine.draft import draft
 from hushtable.errors import InputError
 from hushtable.table import io
@@ -48,6 +48,15 @@ def test_a_draft_of_the_town_is_the_one_in_memory(tmp_path, form):
     alike(draft(tmp_path / f"town.{form}"), expected)
     alike(draft(parts(table, tmp_path / "parts", 3, form), DISK), expected)
     alike(draft(str(tmp_path / "parts" / f"part-*.{form}")), expected)
+
+
+def test_a_draft_of_hundreds_of_files_is_the_one_of_their_rows_in_order(tmp_path):
+    table = ht.people(300)
+    table = table.select(["birth_date", "sex", "income"])
+    io.write(table, tmp_path / "town.parquet")
+    several = parts(table, tmp_path / "parts", 100)
+    small = Compute(engine="duckdb", memory=LEAST, workers=2)
+    alike(draft(several, small), io.drafted(tmp_path / "town.parquet"))
 
 
 def test_a_draft_of_a_database_is_the_one_of_its_table(tmp_path):
