@@ -52,7 +52,8 @@ def draft(
     """Draft a schema for a file, a folder or pattern of files, or a table of a DuckDB file."""
     compute, layout = compute or Compute(), layout or Layout()
     if compute.on_spark:
-        raise InputError("a schema is drafted with --engine memory or duckdb", where="--engine")
+        reason = "a schema is drafted with --engine memory or duckdb; of a table that Spark alone reads write some rows as Parquet"
+        raise InputError(reason, where="--engine")
     known = Dictionary.load(dictionary) if isinstance(dictionary, (str, Path)) else dictionary
     source = Source.of(given)
     alone = Path(given).is_file() and source.form != "duckdb"

@@ -115,3 +115,8 @@ def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_p
     assert any("too many for a list" in note for note in found.schema.notes)
     assert (found.schema["age"], found.schema["score"].domain) == (whole.schema["age"], whole.schema["score"].domain)
     assert abs(found.lines[0].distinct - 4000) < 400
+
+
+def test_a_draft_on_a_cluster_is_refused_with_the_way_out():
+    with pytest.raises(InputError, match="--engine memory or duckdb; of a table that Spark alone reads"):
+        draft("table::visits", Compute(engine="local[2]"))
