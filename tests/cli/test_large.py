@@ -194,6 +194,9 @@ def test_rows_on_spark_are_released_verified_and_resumed(folder, tmp_path, hush)
     made[made.index("duckdb")] = "local[2]"
     assert hush(*made)[0] == 0
     assert hush("verify", tmp_path / "out")[0] == 0
+    given = ("--train", folder / "rows", "--release", tmp_path / "out", "--schema", folder / "schema.yaml", "--engine", "local[2]")
+    assert hush("utility", *given, "--only", "margins", "--out", tmp_path / "measured")[0] == 0
+    assert json.loads((tmp_path / "measured" / "audit.json").read_text())["rows"]["release"] == 3000
     answers = {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*.npz")}
     assert answers
     made[made.index("--out") + 1] = str(tmp_path / "again")

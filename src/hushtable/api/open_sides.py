@@ -9,7 +9,7 @@ from hushtable.api.read_release import present, read_release
 from hushtable.api.read_sides import read_sides
 from hushtable.display import Progress, silent
 from hushtable.engine.compute import PER_ROW, Compute
-from hushtable.engine.open import about, open_rows
+from hushtable.engine.open import about, files, open_rows
 from hushtable.engine.source import Source, column_names
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.card import Card
@@ -41,16 +41,14 @@ class Sides:
 
 
 def open_sides(paths: Paths, schema: Schema, compute: Compute, layout: Layout, progress: Progress = silent) -> Sides:
-    """The rows under the schema of the training rows: all in memory, or all on disk where they do not fit together."""
-    if compute.on_spark:
-        raise InputError("releases are attacked and measured with --engine memory or duckdb", where="--engine")
+    """The rows under the schema of the training rows: all in memory, on disk where they do not fit, or on a cluster."""
     compute = replace(compute, engine=_engine(paths, compute))
     rows: Rows
     others: Rows | None = None
     if compute.engine == "memory" and paths.train.is_file() and (paths.control is None or paths.control.is_file()):
         rows, others = read_sides(paths.train, paths.control, schema, "--train", layout)
     else:
-        given = [Source.of(path).files for path in (paths.train, paths.control) if path is not None]
+        given = [files(path, compute) for path in (paths.train, paths.control) if path is not None]
         if len(given) == 2 and set(given[0]) & set(given[1]):
             raise InputError("has files of --train; a control holds people that the release never saw", where="--control")
         # A domain that was read off other rows does not bind these.

@@ -18,7 +18,7 @@ import numpy as np
 from hushtable.display import Progress, silent
 from hushtable.engine.compute import Compute
 from hushtable.engine.decoders import WORDS
-from hushtable.engine.duckdb import ROW_NUMBER, connect, read
+from hushtable.engine.duckdb import ROW_NUMBER, connect, listed_rows, read
 from hushtable.engine.open import fits
 from hushtable.engine.source import Parquet, Source, parquet
 from hushtable.engine.spool import Spooled
@@ -52,7 +52,8 @@ def draft(
     """Draft a schema for a file, a folder or pattern of files, or a table of a DuckDB file."""
     compute, layout = compute or Compute(), layout or Layout()
     if compute.on_spark:
-        raise InputError("a schema is drafted with --engine memory or duckdb", where="--engine")
+        reason = "a schema is drafted with --engine memory or duckdb; of a table that Spark alone reads write some rows as Parquet"
+        raise InputError(reason, where="--engine")
     known = Dictionary.load(dictionary) if isinstance(dictionary, (str, Path)) else dictionary
     source = Source.of(given)
     alone = Path(given).is_file() and source.form != "duckdb"
@@ -103,11 +104,9 @@ class OnDisk:
     @cached_property
     def all(self) -> str:
         """All rows, for DuckDB, each with its number."""
-        starts = {span.path: span.before for span in self.files.spans}
-        return " UNION ALL ".join(
-            f"SELECT *, file_row_number + {before} AS {PLACE} FROM {parquet_rows(path, ROW_NUMBER)}"
-            for path, before in starts.items()
-        )
+        starts = list({span.path: span.before for span in self.files.spans}.values())
+        place = f"file_row_number + {starts}[file_index::BIGINT + 1]"
+        return f"SELECT *, {place} AS {PLACE} FROM {listed_rows(self.files.paths, ROW_NUMBER)}"
 
     @cached_property
     def abouts(self) -> Mapping[str, int]:

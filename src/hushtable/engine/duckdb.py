@@ -117,8 +117,7 @@ class _Reading:
     @cached_property
     def all(self) -> str:
         """All rows, for DuckDB."""
-        # As one list: a query of many parts, one for each file, needs memory for all of them at once.
-        return f"SELECT * FROM read_parquet([{', '.join(map(_named, self.rows.paths))}], hive_partitioning=false)"
+        return f"SELECT * FROM {listed_rows(self.rows.paths)}"
 
     def store(self, folder: Path, progress: Progress) -> Store:
         """Decode all rows; the faults of all columns come at once, and before that nothing is handed out."""
@@ -235,8 +234,11 @@ class _Texts:
         return files
 
 
-def _named(path: Path) -> str:
-    return f"'{quoted(path)}'"
+def listed_rows(paths: Sequence[Path], options: str = "") -> str:
+    """The rows of several Parquet files, for DuckDB."""
+    # As one list: a query of many parts, one for each file, needs memory for all of them at once.
+    names = ", ".join(f"'{quoted(path)}'" for path in paths)
+    return f"read_parquet([{names}], hive_partitioning=false{options})"
 
 
 def rows_between(path: Path, start: int, stop: int) -> str:

@@ -53,6 +53,16 @@ def open_rows(
     return rows.whole("--engine memory") if small else rows
 
 
+def files(given: str | Path, compute: Compute) -> tuple[Path, ...]:
+    """What rows are read from, as whoever reads them sees it."""
+    if compute.on_spark:
+        # Whoever needs no cluster waits for none of this.
+        from hushtable.engine import spark_read
+
+        return spark_read.files(given, compute)
+    return Source.of(given).files
+
+
 def fits(source: Source, compute: Compute) -> bool:
     """Whether so many rows take no more than half of the memory that may be used, as far as the files show without being read."""
     return about(source) * PER_ROW <= compute.limit // 2

@@ -62,9 +62,8 @@ def read(
     opened, layout = session(compute), layout or Layout()
     progress(READING, 0.0)
     text = str(given)
-    form, between, name = text.partition(INSIDE)
-    by_spark = between and not form.lower().endswith(DATABASES)
-    raw = _table(opened, form, name, text) if by_spark else _files(opened, text, layout, _tasks(compute.engine))
+    form, _, name = text.partition(INSIDE)
+    raw = _table(opened, form, name, text) if _by_spark(text) else _files(opened, text, layout, _tasks(compute.engine))
     if isinstance(raw.feed, Given):
         layout.require_none(text)
     require_shape([column.name for column in raw.columns], raw.rows, schema, text, least)
@@ -72,6 +71,16 @@ def read(
     progress(READING, 1.0)
     ignored = tuple(column.name for column in raw.columns if column.name not in schema)
     return Clustered(blocks.schema, lambda: blocks, compute, ignored=ignored)
+
+
+def files(given: str | Path, compute: Compute) -> tuple[Path, ...]:
+    """What is read, as a worker sees it: files, or the name of a table of Spark."""
+    return (Path(given),) if _by_spark(str(given)) else _listed(session(compute), str(given)).files
+
+
+def _by_spark(text: str) -> bool:
+    form, between, _ = text.partition(INSIDE)
+    return bool(between) and not form.lower().endswith(DATABASES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,14 +145,19 @@ def _tasks(engine: str) -> int:
     return 4 * ((os.cpu_count() or 1) if alone[1] == "*" else int(alone[1]))
 
 
-def _files(opened: Session, text: str, layout: Layout, tasks: int) -> _Raw:
-    """Files that workers read."""
+def _listed(opened: Session, text: str) -> Source:
+    """The files that a name stands for where workers are."""
     whole = text if "://" in text else os.path.abspath(text)
     with told(text):
         asked = opened.range(0, 1, 1, 1)
     form, found = json.loads(answers(asked, _Listing(whole), text)[0][1])
-    files, pins = tuple(Path(path) for path, _, _ in found), tuple((size, time) for _, size, time in found)
-    source = Source(text, form, files, pins=pins)
+    return Source(text, form, tuple(Path(path) for path, _, _ in found), pins=tuple((size, time) for _, size, time in found))
+
+
+def _files(opened: Session, text: str, layout: Layout, tasks: int) -> _Raw:
+    """Files that workers read."""
+    source = _listed(opened, text)
+    files = source.files
     with told(text):
         asked = opened.range(0, len(files), 1, min(len(files), tasks))
     shapes = [json.loads(answer) for _, answer in sorted(answers(asked, _Shaping(source, layout), text))]

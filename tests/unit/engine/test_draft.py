@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 from hushtable.engine import decoders
 from hushtable.engine import draft as drafting
-from hushtable.engine.compute import Compute
+from hushtable.engine.compute import LEAST, Compute
 from hushtable.engine.draft import draft
 from hushtable.errors import InputError
 from hushtable.table import io
@@ -48,6 +48,15 @@ def test_a_draft_of_the_town_is_the_one_in_memory(tmp_path, form):
     alike(draft(tmp_path / f"town.{form}"), expected)
     alike(draft(parts(table, tmp_path / "parts", 3, form), DISK), expected)
     alike(draft(str(tmp_path / "parts" / f"part-*.{form}")), expected)
+
+
+def test_a_draft_of_hundreds_of_files_is_the_one_of_their_rows_in_order(tmp_path):
+    table = ht.people(300)
+    table = table.select(["birth_date", "sex", "income"])
+    io.write(table, tmp_path / "town.parquet")
+    several = parts(table, tmp_path / "parts", 100)
+    small = Compute(engine="duckdb", memory=LEAST, workers=2)
+    alike(draft(several, small), io.drafted(tmp_path / "town.parquet"))
 
 
 def test_a_draft_of_a_database_is_the_one_of_its_table(tmp_path):
@@ -106,3 +115,8 @@ def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_p
     assert any("too many for a list" in note for note in found.schema.notes)
     assert (found.schema["age"], found.schema["score"].domain) == (whole.schema["age"], whole.schema["score"].domain)
     assert abs(found.lines[0].distinct - 4000) < 400
+
+
+def test_a_draft_on_a_cluster_is_refused_with_the_way_out():
+    with pytest.raises(InputError, match="--engine memory or duckdb; of a table that Spark alone reads"):
+        draft("table::visits", Compute(engine="local[2]"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from hushtable import audit, people, utility
+from hushtable.api.open_sides import Paths, open_sides
 from hushtable.engine import spark, spark_rows
 from hushtable.engine.compute import Compute
 from hushtable.engine.open import open_rows
@@ -28,6 +31,7 @@ from hushtable.privacy.query import Ladder, Ranges, Sum, Total
 from hushtable.privacy.unit import Unit
 from hushtable.table import io
 from hushtable.table.columns import NUMBERS, Bounds, Column, Kind, Levels, Role
+from hushtable.table.layout import Layout
 from hushtable.table.rows import Rows, answered
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -194,6 +198,41 @@ def test_a_table_that_spark_reads_has_the_same_answers(visits):
     assert rows.within("pid", 2) == table.within("pid", 2)
     with pytest.raises(InputError, match=r"Spark stopped the work \(AnalysisException\)"):
         on_spark("table::nobody.visits", table.schema)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory) -> Paths:
+    """Training, released and control rows in files; the people of the first are in the release too, as they are."""
+    folder, table = tmp_path_factory.mktemp("compared"), people(240, seed=2)
+    train, other, control = (table.take(slice(start, start + 80)) for start in (0, 80, 160))
+    release = Table.concat([train.take(slice(0, 20)), other.take(slice(20, 80))])
+    for name, rows in (("train", train), ("release", release), ("control", control)):
+        in_files(rows.select([c.name for c in rows.schema if name != "release" or c.role is not Role.IDENTIFIER]), folder / name, 2)
+    return Paths(folder / "train", folder / "release", folder / "control")
+
+
+def test_a_release_is_attacked_and_measured_as_on_disk(compared):
+    schema = people(240, seed=2).schema
+    attacks = ("identical-matches", "near-matches")
+    told = []
+    for compute in (DISK, SPARK):
+        sides = open_sides(compared, schema, compute, Layout())
+        assert isinstance(sides.release, Clustered) == compute.on_spark
+        assert sides.control is not None
+        held = sides.train, sides.release, sides.control
+        by_row = audit(*held, people=60, only=attacks, seed=1)
+        by_person = audit(*held, people=60, only=attacks[:1], seed=1, person="person_id")
+        reports = by_row, by_person, utility(*held, only=("margins",), seed=1)
+        told.append([[replace(finding, seconds=0.0, trace=None) for finding in report.findings] for report in reports])
+        told[-1].append([[record.row for record in report.records] for report in reports])
+        assert any(f.value for f in by_row.findings if f.name == "published verbatim")
+    assert told[0] == told[1]
+
+
+def test_a_control_that_has_files_of_the_training_rows_is_refused(compared):
+    same = replace(compared, control=compared.train)
+    with pytest.raises(InputError, match="has files of --train"):
+        open_sides(same, people(240, seed=2).schema, SPARK, Layout())
 
 
 def test_a_forgotten_last_block_stops_the_run(visits, monkeypatch):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -15,9 +18,11 @@ from hushtable.evidence import shortlist
 from hushtable.evidence.case import Case
 from hushtable.evidence.copies import copies
 from hushtable.evidence.finding import Finding
-from hushtable.evidence.looks import Copied, Equal, Look, Nearest, Without
+from hushtable.evidence.looks import Copied, Equal, Look, Nearest, Part, Without
 from hushtable.evidence.sampling import picked_people, picked_rows, would_be_seen
 from hushtable.evidence.shortlist import merged, shortlisted
+from hushtable.table.columns import Bounds, Kind
+from hushtable.table.rows import Rows
 from hushtable.table.table import Table
 from tests.random_tables import generalized, rows_of, tables
 
@@ -179,3 +184,57 @@ def test_people_are_picked_with_all_of_their_rows_in_both_tables_or_in_none():
     assert np.abs(hits / 400 - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 400)
     with pytest.raises(InputError, match="no column"):
         picked_people(table, "nobody", 50, 8, "control")
+
+
+def one_copied(place: int, rows: int = 100) -> tuple[Table, Table, Table]:
+    """Rows that none of the others equals, but for one released row at this place, which is the training row 5."""
+    table = example(3 * rows, seed=1)
+    schema = table.schema
+    number = next(c.name for c in schema if c.kind is Kind.INTEGER)
+    wide = replace(schema[number], domain=Bounds(0.0, 10.0 * rows))
+    # The numbers of the rows are their own: no row is a copy by chance.
+    table = table.with_columns((wide, np.arange(3 * rows).astype(table[number].dtype)))
+    train, release, control = (table.take(slice(i * rows, (i + 1) * rows)) for i in range(3))
+    copied = np.arange(rows) == place
+    planted = ((column, np.where(copied, train[column.name][5], release[column.name])) for column in release.schema)
+    return train, release.with_columns(*planted), control
+
+
+def published(released: Callable[[Table], Rows], place: int) -> list[float | None]:
+    """The share that is published verbatim where one row is, of the people asked and of all rows."""
+    train, release, control = one_copied(place)
+    people = train.rows
+    report = ht.audit(Spooled.of(train), released(release), Spooled.of(control), people=people, only=("identical-matches",))
+    return [finding.value for finding in report.findings if finding.name == "published verbatim"]
+
+
+def half(release: Rows) -> Rows:
+    """Every other row."""
+    return release.take(np.arange(release.rows) % 2 == 0)
+
+
+PLACES = (0, 1, 42, 57, 98, 99)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_copied_row_is_found_wherever_it_stands_since_the_whole_release_is_searched(monkeypatch, place):
+    monkeypatch.setattr(shortlist, "PART", 30)
+    assert all(value is not None and value > 0 for value in published(Spooled.of, place))
+
+
+def test_searching_a_part_of_the_release_would_miss_the_row():
+    found = [published(lambda release: half(Spooled.of(release)), place) for place in PLACES]
+    assert [value > 0 for values in found for value in values if value is not None] == [
+        place % 2 == 0 for place in PLACES for _ in range(2)
+    ]
+
+
+def test_an_audit_that_samples_the_release_is_caught(monkeypatch):
+    """The broken twin: picked people, as they should be, but of the release a part alone is searched."""
+    before = shortlist.parts
+
+    def sampled(release: Rows, columns: Sequence[str]) -> Iterator[Part]:
+        return before(half(release), columns)
+
+    monkeypatch.setattr(shortlist, "parts", sampled)
+    assert not all(published(Spooled.of, place)[0] for place in PLACES)
