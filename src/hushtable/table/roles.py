@@ -216,12 +216,14 @@ def _numbering(table: Table, proposed: Mapping[str, Proposal]) -> dict[str, Prop
         if not 20 <= len(held) <= table.rows // 2:
             continue
         others = {other: seen for other, seen in coded.items() if other != name and 2 <= len(seen[1]) <= len(held)}
+        most, rows = held.max(), codes == held.argmax()
         turns = [
             other for other, (turn, seen) in others.items()
-            if len(seen) <= 2 * held.max() and len(np.unique(codes * len(seen) + turn)) == table.rows
+            # Whoever has most rows needs as many different turns: that is seen before all rows are looked at.
+            if most <= len(seen) <= 2 * most and len(np.unique(turn[rows])) == most
+            and len(np.unique(codes * len(seen) + turn)) == table.rows
         ]  # fmt: skip
-        same = any(decided(codes, value) == 1 and other not in turns for other, (value, _) in others.items())
-        if turns and same:
+        if turns and any(decided(codes, value) == 1 and other not in turns for other, (value, _) in others.items()):
             reason = f"{NUMBERS_PEOPLE} ({table.rows / len(held):.1f} each, and no two of one with the same {turns[0]})"
             found[name] = Proposal(Role.IDENTIFIER, reason)
     return found
