@@ -61,7 +61,7 @@ def test_a_click_shows_what_evaluate_says(ladders, run, levels):
 def test_it_starts_at_the_lowest_level_of_all_columns_that_holds_and_says_so(ladders, run):
     shown = run(ladders.get("explorer"))
     heights = evaluated(ladders, {}).choice.levels
-    tops = {name: 0 for name in heights}
+    tops = dict.fromkeys(heights, 0)
     while not (choice := evaluated(ladders, tops).choice).met:
         raised = {}
         for name, level in tops.items():
