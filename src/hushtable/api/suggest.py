@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import Any
 
 from hushtable.api.advice import advised, happens, usual_seconds
-from hushtable.errors import HushError, install
+from hushtable.errors import GuaranteeRefused, HushError, install
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.extras import missing_extras
 from hushtable.pipeline.learning import learning_domains
@@ -19,6 +19,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, StabilityHistogram
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Budget, Unit, default_delta
+from hushtable.table.defaults import lost_texts
 from hushtable.table.schema import Schema
 
 MOST = 5
@@ -179,13 +180,47 @@ def _refused(recipe: Recipe, schema: Schema) -> str:
 
 
 def course(recipe: Recipe, schema: Schema, epsilon: float | None, delta: float | None = None) -> Course:
-    """The plan of a recipe, domains that were read off the rows learned first. Its noise follows from the closed form."""
+    """The plan of a recipe, domains that were read off the rows learned first."""
     if not _spends(recipe):
         return plan(recipe, schema, unit=Unit(relation=recipe.relation))
     if _unknown(recipe, schema):
         recipe = learning_domains(recipe)
+    return _planned(recipe, schema, epsilon, delta)
+
+
+def _planned(recipe: Recipe, schema: Schema, epsilon: float | None = None, delta: float | None = None) -> Course:
+    """The plan of a private recipe as it is. Its noise follows from the closed form."""
     budget = Budget(EPSILON if epsilon is None else epsilon, default_delta(schema.size) if delta is None else delta)
     return plan(recipe, schema, budget=budget, unit=Unit(relation=recipe.relation), factor=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undeclared:
+    """What was read off the rows, and keeps a private recipe from being run as it is asked for."""
+
+    columns: tuple[str, ...]
+    """Columns that must be declared public, or learned for a part of the budget."""
+    codes: bool
+    """Whether the missing codes of the whole table are among it."""
+    lost: tuple[str, ...]
+    """Columns that must be declared: no budget learns a missing code or the format of a number."""
+
+
+def undeclared(recipe: Recipe, schema: Schema, *, learn: bool) -> Undeclared | None:
+    """What must be declared public before this recipe is run, with domains learned or not; None if nothing. No row is read."""
+    if not _spends(recipe) or not (schema.undeclared or schema.drafted):
+        return None
+    lost = lost_texts(schema)
+    if learn or any(step.learns_domains for step in recipe.steps):
+        return Undeclared(columns=(), codes=False, lost=lost) if lost else None
+    try:
+        _planned(recipe, schema)
+    except GuaranteeRefused:
+        # Where it is refused for another reason too, that one is said: to declare would not help.
+        return None if _refused(recipe, schema.declared()) else Undeclared(
+            columns=_unknown(recipe, schema), codes=schema.drafted, lost=lost
+        )  # fmt: skip
+    return None
 
 
 def _unknown(recipe: Recipe, schema: Schema) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def _rail(view: View, current: Screen, screens: Iterable[Screen]) -> Html:
             element("span", screen.label, class_="label"),
             element("span", f" ({mark})", class_="state"),
         )
-        here = "step" if screen is current else None
+        here = "step" if screen.name == (current.part_of or current.name) else None
         link = element("a", inner, href=view.to(screen.name), aria_current=here) if usable else element("span", inner, class_="off")
         steps.append(element("li", link, class_=str(mark).replace(" ", "-")))
     return element("nav", element("ol", steps), id="rail", class_="rail", aria_label=words.STEPS)

@@ -144,5 +144,7 @@ class Screen:
     """How it stands in the rail; asked for every page, so it must be quick."""
     in_rail: bool = True
     """Whether it is a step, or a page beside them."""
+    part_of: str = ""
+    """The step that it belongs to, where it is none itself: that one is marked as current."""
     needs_table: bool = True
     """Whether it can be shown only when a table is open."""

@@ -104,19 +104,22 @@ class _Defaults:
         return Table(self.schema, arrays, free, persons=table.persons)
 
 
-def _refuse_lost_texts(schema: Schema) -> None:
-    """Refuse columns whose cells cannot be read by themselves any more.
+def lost_texts(schema: Schema) -> tuple[str, ...]:
+    """The columns whose cells cannot be read by themselves any more, so that no budget can learn them.
 
     A missing code or a number format that was read off the rows has changed what the cells of everybody mean, and the texts that
     they had are gone.
     """
-    lost = [
+    return tuple(
         column.name
         for column in schema
         if (Facet.MISSING in column.drafted and column.missing)
         or (column.drafted & {Facet.KIND, Facet.FORMAT} and column.format is not None and column.kind in (Kind.INTEGER, Kind.REAL))
-    ]
-    if lost:
+    )
+
+
+def _refuse_lost_texts(schema: Schema) -> None:
+    if lost := lost_texts(schema):
         raise GuaranteeRefused(
             f"the missing codes or number formats of {', '.join(lost)} were read off the rows, and decide what every cell means: "
             "declare them ('hush schema SCHEMA --declare --only kind,missing,format'), or take them out of the schema"

@@ -18,6 +18,8 @@ from hushtable.table.table import Table
 WORK = 5_000_000
 """So many values are read in the search for a smallest set before it goes on with one set of each size alone; a third of them
 where people are told apart, which takes longer."""
+SATURATED = 0.95
+"""Share of the people who are singled out, from which on what a column adds says little."""
 SEARCHED = 60
 """Of more columns than this only those with most values are searched, and no set is then proven to be the smallest."""
 
@@ -41,9 +43,14 @@ class Headline:
     near_keys: tuple[str, ...]
     """Those of them that single out a fifth of the people each by itself."""
 
+    @property
+    def saturated(self) -> bool:
+        """Whether the quasi-identifiers single out so many people that a column can hardly add to it."""
+        return self.alone >= SATURATED
+
     def to_json(self) -> dict[str, Any]:
         """Plain values; as private as the rows."""
-        return {**asdict(self), "half": self.half.to_json(), "others_half": self.others_half.to_json()}
+        return {**asdict(self), "saturated": self.saturated, "half": self.half.to_json(), "others_half": self.others_half.to_json()}
 
 
 @dataclass(frozen=True, kw_only=True)

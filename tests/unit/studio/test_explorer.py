@@ -10,6 +10,7 @@ from html import unescape
 import pytest
 
 import hushtable as ht
+from hushtable.errors import InputError
 from hushtable.studio.jobs import State
 from hushtable.studio.words import explorer as said
 from hushtable.studio.words import recipe as said_of_recipe
@@ -25,9 +26,10 @@ def evaluated(client, levels, **demand):
 
 
 def look(client, run, levels):
-    """Click levels."""
+    """Click levels; columns that are not named stay as they are."""
     form = run(client.get("explorer")).form("explorer/look")
-    return run(client.send(form, **{f"level.{name}": str(level) for name, level in levels.items()}))
+    every = {**dict.fromkeys(MET, 0), **levels}
+    return run(client.send(form, **{f"level.{name}": str(level) for name, level in every.items()}))
 
 
 def cells(shown):
@@ -54,6 +56,29 @@ def test_a_click_shows_what_evaluate_says(ladders, run, levels):
     every = " ".join(f"--level {name}={level}" for name, level in choice.levels.items())
     assert f"hush evaluate town.csv --schema town.studio/schema.yaml {every} --k 5 --l 0 --t 1 --limit 0.05" in unescape(shown.text)
     assert "alert(1)" not in shown.text
+
+
+def test_it_starts_at_the_lowest_level_of_all_columns_that_holds_and_says_so(ladders, run):
+    shown = run(ladders.get("explorer"))
+    heights = evaluated(ladders, {}).choice.levels
+    tops = dict.fromkeys(heights, 0)
+    while not (choice := evaluated(ladders, tops).choice).met:
+        raised = {}
+        for name, level in tops.items():
+            try:
+                evaluated(ladders, {name: level + 1})
+            except InputError:
+                raised[name] = level
+            else:
+                raised[name] = level + 1
+        assert raised != tops
+        tops = raised
+    assert cells(shown)[said.SUPPRESSED] == [plain(choice)]
+    assert cells(shown)[said.MET] == [said.HOLDS]
+    assert said.start(max(tops.values()), met=True) in unescape(shown.text)
+    # It is a part of Levels, which the rail marks.
+    assert re.search(r'href="[^"]*/levels" aria-current="step"', shown.text)
+    assert 'id="start"' not in look(ladders, run, MET).text
 
 
 def test_the_current_choice_stands_beside_with_the_difference(ladders, run):

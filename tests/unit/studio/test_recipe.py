@@ -126,6 +126,21 @@ def test_a_release_that_hands_out_rows_of_people_needs_a_typed_reason(opened, ru
     assert "--allow-copies" in entry.command
 
 
+def test_what_must_be_declared_before_a_private_run_is_said_in_words_with_the_ways_out(opened, run):
+    page = choose(opened, run, "mst")
+    assert 'id="undeclared"' in page.text
+    assert said.TO_DECLARE in page.text
+    assert said.TO_LEARN in page.text
+    assert "hush schema" not in page.text
+    assert "observed: true" not in page.text
+    got = run(opened.post(page.form("recipe/settings"), do="run"))
+    assert got.status == 422
+    assert 'href="#field-domains"' in got.text
+    assert opened.studio.jobs.open == []
+    page = run(opened.send(page.form("recipe/settings"), domains="learn"))
+    assert 'id="undeclared"' not in page.text
+
+
 def test_no_row_is_read_to_try_a_private_recipe(opened, run):
     choose(opened, run, "independent")
     run(opened.send(run(opened.get("recipe")).form("recipe/settings"), domains="learn"))

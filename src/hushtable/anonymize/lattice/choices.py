@@ -105,6 +105,25 @@ class Choices:
         for level in range(self.heights[column] + 1):
             yield self.at({**levels, column: level})
 
+    def uniform(self, level: int) -> dict[str, int]:
+        """Every column at this level, or at the top of its ladder where that is lower."""
+        return {name: min(level, top) for name, top in self.heights.items()}
+
+    def lowest_uniform(self) -> int:
+        """The lowest level at which all columns together hold what is demanded within the limit, or else the coarsest.
+
+        Found in a few steps, by halves: k and l never get worse with coarser levels. t can, by rows that were suppressed before;
+        then it is a level that holds, and one lower does not.
+        """
+        low, high = 0, max(self.heights.values(), default=0)
+        while low < high:
+            middle = (low + high) // 2
+            if self.at(self.uniform(middle)).met:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
     def _node(self, levels: Mapping[str, int]) -> Node:
         faults = []
         for name, level in levels.items():

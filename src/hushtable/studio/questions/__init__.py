@@ -34,6 +34,7 @@ QUESTIONS = {
     "settle": "hushtable.studio.questions.recipes:settle",
     "tuned": "hushtable.studio.questions.recipes:tuned",
     "error": "hushtable.studio.questions.recipes:error",
+    "undeclared": "hushtable.studio.questions.recipes:undeclared",
     "tried": "hushtable.studio.questions.recipes:tried",
     "candidates": "hushtable.studio.questions.comparison:candidates",
     "comparable": "hushtable.studio.questions.comparison:comparable",

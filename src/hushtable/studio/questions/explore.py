@@ -30,12 +30,16 @@ def judge_of(opened: Opened, demand: Mapping[str, Any]) -> Choices:
 
 
 def rung(
-    opened: Opened, *, watch: Watcher, levels: dict[str, int], current: dict[str, int] | None, demand: dict[str, Any]
+    opened: Opened, *, watch: Watcher, levels: dict[str, int] | None, current: dict[str, int] | None, demand: dict[str, Any]
 ) -> dict[str, Any]:
-    """The choice of these levels beside the current one, and the ladders on which it lies."""
+    """The choice of these levels beside the current one, and the ladders on which it lies.
+
+    Without levels it is said at which level of all columns it starts.
+    """
     found = judge_of(opened, demand)
-    here = fitting(found, levels)
+    here = fitting(opened, demand, levels)
     return {
+        "start": None if levels is not None else _start(opened, demand),
         "rows": opened.live.rows, "of": opened.table.rows,
         "ladders": [
             {
@@ -45,16 +49,16 @@ def rung(
             for ladder in found.lattice.ladders
         ],
         "here": _judged(opened, found, here, demand),
-        "current": None if current is None else _judged(opened, found, fitting(found, current), demand),
+        "current": None if current is None else _judged(opened, found, fitting(opened, demand, current), demand),
     }  # fmt: skip
 
 
 def neighbours(
-    opened: Opened, *, watch: Watcher, levels: dict[str, int], demand: dict[str, Any], place: str | None = None
+    opened: Opened, *, watch: Watcher, levels: dict[str, int] | None, demand: dict[str, Any], place: str | None = None
 ) -> list[dict[str, Any]]:
     """The choices with one column a level lower or higher; with the column of one place alone."""
     found = judge_of(opened, demand)
-    here = fitting(found, levels)
+    here = fitting(opened, demand, levels)
     around = []
     for at, (name, top) in enumerate(found.heights.items()):
         for level in (here[name] - 1, here[name] + 1):
@@ -65,13 +69,12 @@ def neighbours(
 
 
 def judged(
-    opened: Opened, *, watch: Watcher, levels: dict[str, int], current: dict[str, int] | None, demand: dict[str, Any],
+    opened: Opened, *, watch: Watcher, levels: dict[str, int] | None, current: dict[str, int] | None, demand: dict[str, Any],
     tried: Sequence[Sequence[float]] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """All choices that were judged under this demand, as lines and as a drawing; ``tried`` are losses and shares of a search."""
-    found = judge_of(opened, demand)
-    here = fitting(found, levels)
-    now = None if current is None else fitting(found, current)
+    here = fitting(opened, demand, levels)
+    now = None if current is None else fitting(opened, demand, current)
     known = list(_memo(opened, demand).values())
     dots = [Dot(loss, gone, "searched") for loss, gone in tried]
     dots += [
@@ -89,9 +92,24 @@ def judged(
     }
 
 
-def fitting(found: Choices, levels: Mapping[str, int]) -> dict[str, int]:
-    """These levels on the ladders as they are now: a new column stays as it is, one whose ladder is shorter is at its top."""
+def fitting(opened: Opened, demand: Mapping[str, Any], levels: Mapping[str, int] | None) -> dict[str, int]:
+    """These levels on the ladders as they are now: a new column stays as it is, one whose ladder is shorter is at its top.
+
+    Where none were looked at yet, those of the start.
+    """
+    found = judge_of(opened, demand)
+    if levels is None:
+        return found.uniform(_start(opened, demand))
     return {name: min(max(int(levels.get(name, 0)), 0), top) for name, top in found.heights.items()}
+
+
+def _start(opened: Opened, demand: Mapping[str, Any]) -> int:
+    """The level of all columns at which somebody starts who has looked at none yet."""
+    starts: dict[str, int] = opened.kept.setdefault("starts", {})
+    key = json.dumps(demand, sort_keys=True)
+    if key not in starts:
+        starts[key] = judge_of(opened, demand).lowest_uniform()
+    return starts[key]
 
 
 def _judged(opened: Opened, found: Choices, levels: Mapping[str, int], demand: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,6 +100,14 @@ def error(opened: Opened, *, watch: Watcher, recipe: str, settings: Mapping[str,
     return {"width": None if found is None else found.width, "why": ""}
 
 
+def undeclared(
+    opened: Opened, *, watch: Watcher, recipe: str, settings: Mapping[str, str], learn: bool
+) -> dict[str, Any] | None:  # fmt: skip
+    """What was read off the rows and must be declared before this recipe is run; None if nothing. No row is read."""
+    found = suggest.undeclared(known.load(recipe).set(settings), opened.table.schema, learn=learn)
+    return None if found is None else {"columns": list(found.columns), "codes": found.codes, "lost": list(found.lost)}
+
+
 def tried(
     opened: Opened, *, watch: Watcher, recipe: str, settings: Mapping[str, str], epsilon: float | None, learn: bool = False,
     remembered: bool = False,

@@ -12,7 +12,7 @@ from hushtable.report.html import Html, element, join
 from hushtable.studio import commands, words
 from hushtable.studio.files import DICTIONARIES
 from hushtable.studio.forms import Form
-from hushtable.studio.parts import button, form, post_button, select, tick
+from hushtable.studio.parts import button, form, later, post_button, select, tick
 from hushtable.studio.screens import column_grid, column_panels
 from hushtable.studio.screens.column_grid import MANY, kept
 from hushtable.studio.view import Mark, Screen, Shown, View
@@ -66,6 +66,7 @@ async def _all(view: View, names: Sequence[str]) -> Html:
         rows,
         _pager(view, start, len(some), which),
         element("p", said.BARS, class_="soft small"),
+        _saturated(await view.ask("headline")) if whole else later(view, "saturated"),
         _several(view, found, hidden),
         _about(found, len(names), noticed.get("notes") or []),
     )
@@ -392,6 +393,16 @@ async def headline(view: View) -> Html:
     return column_grid.headline(await view.ask("headline"))
 
 
+async def saturated(view: View) -> Html:
+    """Why the bars of what columns add are all short, where they are."""
+    return _saturated(await view.ask("headline"))
+
+
+def _saturated(found: Mapping[str, Any]) -> Html:
+    text = said.saturated(found)
+    return join(element("p", text, class_="soft small") if text else None)
+
+
 async def risk(view: View) -> Html:
     """The bars of one column."""
     workspace = view.workspace
@@ -420,6 +431,6 @@ SCREEN = Screen(
         "role": set_role, "many": many, "offer": offer, "change": change, "find": find, "undo": undo, "redo": redo,
         "open_yaml": open_yaml, "yaml": write_yaml, "dictionary": take_dictionary,
     },
-    pieces={"headline": headline, "risk": risk},
+    pieces={"headline": headline, "risk": risk, "saturated": saturated},
     mark=mark,
 )  # fmt: skip

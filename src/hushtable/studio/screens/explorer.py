@@ -30,7 +30,7 @@ PINS = 30
 async def show(view: View) -> Shown:
     """The ladders, what the levels that are looked at leave, and everything that they are compared with."""
     kept, demand = _kept(view), _demand(view)
-    levels, current = dict(kept.get("levels") or {}), kept.get("current")
+    levels, current = kept.get("levels"), kept.get("current")
     if not await view.ask("ladders"):
         return Shown(element("p", said.nothing(), class_="lead"))
     try:
@@ -45,6 +45,7 @@ async def show(view: View) -> Shown:
         element("p", said.WHAT, class_="soft"),
         element("p", said.sampled(found["rows"], found["of"]), class_="caution") if found["rows"] < found["of"] else None,
         element("p", said.verdict(here, demand), class_=f"lead verdict {'calm' if here['met'] else 'watch'}", id="verdict"),
+        None if found["start"] is None else element("p", said.start(found["start"], met=here["met"]), class_="soft", id="start"),
         element("div", _ladders(view, found), _consequence(view, found), class_="explorer"),
         _demands(view, demand, folded=not view.faults),
         _proof(view, here, demand),
@@ -213,9 +214,7 @@ def _look(view: View, levels: Mapping[str, int], about: str) -> Html:
 
 async def around(view: View) -> Html:
     """The neighbours that one column gives."""
-    rungs = await view.ask(
-        "neighbours", levels=_kept(view).get("levels") or {}, demand=_demand(view), place=view.query.get("column", "")
-    )
+    rungs = await view.ask("neighbours", levels=_kept(view).get("levels"), demand=_demand(view), place=view.query.get("column", ""))
     return join([_neighbour(view, rung) for rung in rungs])
 
 
@@ -224,7 +223,7 @@ async def judged(view: View) -> Html:
     kept, demand = _kept(view), _demand(view)
     job = _search(view)
     tried = job.result.get("front", []) if job is not None and _fits(view, job, demand) else []
-    found = await view.ask("judged", levels=kept.get("levels") or {}, current=kept.get("current"), demand=demand, tried=tried)
+    found = await view.ask("judged", levels=kept.get("levels"), current=kept.get("current"), demand=demand, tried=tried)
     rows = [[said.levels(c["levels"]), *_figures(c), _look(view, c["levels"], said.levels(c["levels"]))] for c in found["choices"]]
     listing = table(said.JUDGED_HEADS, rows[:LISTED], label=said.JUDGED_TABLE, sortable=False)
     return join(
@@ -343,7 +342,7 @@ async def demand(view: View, form: Form) -> str:
     form.check()
     asked = {name: value if name == "k" else float(value or 0) for name, value in given.items()}
     try:
-        await view.ask("rung", levels=_kept(view).get("levels") or {}, current=None, demand=asked)
+        await view.ask("rung", levels=_kept(view).get("levels"), current=None, demand=asked)
     except InputError as error:
         raise InputError([Fault("k", fault.reason) for fault in error.faults]) from None
     except HushError as error:
@@ -379,7 +378,7 @@ async def pin(view: View, form: Form) -> str:
     note = form.text("note", required=said.NO_NOTE)
     form.check()
     asked, kept = _demand(view), _kept(view)
-    found = (await view.ask("rung", levels=kept.get("levels") or {}, current=None, demand=asked))["here"]
+    found = (await view.ask("rung", levels=kept.get("levels"), current=None, demand=asked))["here"]
     own = {
         "note": note[:200], "levels": found["levels"], "state": _state(view), "demand": asked,
         **{name: found[name] for name in ("k", "suppressed", "suppressed_share", "loss")},
@@ -452,4 +451,5 @@ SCREEN = Screen(
     pieces={"around": around, "judged": judged},
     mark=mark,
     in_rail=False,
+    part_of="levels",
 )  # fmt: skip

@@ -309,7 +309,7 @@ async def _by_hand(view: View, column: Mapping[str, Any], whole: bool) -> Html |
         select(view, "to", said.MOVE_TO, options, "", data_drop_to=True),
         field(view, "label", said.NEW_LABEL, ""),
         button(said.MOVE),
-        element("ul", drops, class_="drops"),
+        element("div", element("ul", drops), class_="drops", tabindex=0, role="region", aria_label=said.DROPS),
         class_="move-to",
     )
     fault = view.fault("item")

@@ -11,6 +11,7 @@ from hushtable.studio import commands, words
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, later, select, switch
+from hushtable.studio.screens.columns import PAGE
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import recipe as said
 from hushtable.studio.words import run as said_of_run
@@ -22,6 +23,8 @@ LOADING = 60.0
 ANSWERS = {"leaves": said.LEAVES_WORDS, "values": said.VALUES_WORDS, "use": said.USE_WORDS}
 USUAL = {"leaves": "anybody", "values": "invented", "use": "counts", "target": ""}
 TRIED = "preflight"
+LISTED = 8
+"""So many columns are named, each with a link."""
 
 
 async def show(view: View) -> Shown:
@@ -75,12 +78,16 @@ def _questions(view: View, own: Mapping[str, str]) -> Html:
 
 def _shortlist(view: View, fitting: Mapping[str, Any], name: str) -> Html:
     cards = [_card(view, one, name) for one in fitting["chosen"]]
-    learns = next((one["learns"] for one in fitting["chosen"] if one["learns"]), ())
+    learning = {one["recipe"]: one["learns"] for one in fitting["chosen"] if one["learns"]}
+    # Of the one that is chosen it is said where it is set.
+    learns = next(iter(learning.values()), ()) if name not in learning else ()
     left = [element("li", element("strong", recipe), f": {why}.") for recipe, why in fitting["left_out"].items()]
     return element(
         "section",
         element("h2", said.SHORTLIST),
-        element("p", said.learns(learns), class_="caution") if learns else None,
+        element("p", said.learns(learns), " ", element("a", said.TO_COLUMNS, href=_declare(view)), class_="caution")
+        if learns
+        else None,
         element("div", cards, class_="shortlist") if cards else element("p", said.NOTHING_FITS, class_="lead"),
         element("p", element("a", said.TO_COMPARE, href=view.to("compare", new=1))) if len(cards) > 1 else None,
         element("details", element("summary", said.LEFT_OUT), element("ul", left)) if left else None,
@@ -191,7 +198,7 @@ async def _setup(view: View, name: str) -> Html:
             element(
                 "details", element("summary", said.knobs(len(others))), element("div", others, class_="knob-fields"), open=faulty
             ) if others else None,
-            _usual_fields(view, run, spends=about["spends"], learns=about["learns"]),
+            _usual_fields(view, run, spends=about["spends"]),
             await _expected(view, name, run, about),
             element(
                 "div", button(said.CHECK, name="do", value="check"), button(said.RUN, main=True, name="do", value="run"),
@@ -223,14 +230,13 @@ def _knob(view: View, key: str, knob: Mapping[str, Any], settings: Mapping[str, 
     return field(view, f"set.{key}", label, settings.get(key, knob["text"]), hint=str(knob["doc"]), **more)
 
 
-def _usual_fields(view: View, run: Mapping[str, Any], *, spends: bool, learns: Sequence[str]) -> Html:
+def _usual_fields(view: View, run: Mapping[str, Any], *, spends: bool) -> Html:
     inner = [
         field(view, "seed", said.SEED, run.get("seed"), hint=said.SEED_HINT, inputmode="numeric"),
         field(view, "hold_out", said.HOLD_OUT, run.get("hold_out", "0.3"), hint=said.HOLD_OUT_HINT, inputmode="decimal"),
     ]
     if spends:
-        hint = said.learns(learns) if learns else ""
-        inner.append(select(view, "domains", said.DOMAINS, said.DOMAIN_OPTIONS, run.get("domains") or "", hint=hint))
+        inner.append(select(view, "domains", said.DOMAINS, said.DOMAIN_OPTIONS, run.get("domains") or "", data_submit=True))
     return element("div", inner, class_="knob-fields")
 
 
@@ -241,13 +247,52 @@ async def _expected(view: View, name: str, run: Mapping[str, Any], about: Mappin
         found = await view.ask("error", limit=LOADING, recipe=name, settings=run.get("settings") or {}, epsilon=epsilon)
         text = found["why"] or (said.NO_ERROR if found["width"] is None else said.error(found["width"], epsilon))
         parts.append(pairs([(said.ERROR, text)]))
-    if view.query.get("tried") or view.faults:
+    asked = _asked(view)
+    undeclared = await view.ask(
+        "undeclared", limit=LOADING, recipe=name, settings=asked["settings"], learn=asked["learn"]
+    ) if about["spends"] else None  # fmt: skip
+    if undeclared:
+        parts.append(_undeclared(view, undeclared))
+    elif view.query.get("tried") or view.faults:
         parts.append(await _tried(view))
     else:
         noscript = element("noscript", element("a", said.WITHOUT_SCRIPT, href=view.to("recipe", tried=1)))
         # What it was tried with, so that another trial is not taken for the same.
         parts.append(join(later(view, "tried", element("p", said.TRYING, class_="soft"), class_="tried"), noscript))
     return element("div", parts, id="expected", class_="panel-box")
+
+
+def _undeclared(view: View, found: Mapping[str, Any]) -> Html:
+    """What keeps a private recipe from being run, and the ways out of it."""
+    places = {name: place for place, name in enumerate(view.workspace.roles())}
+    links = [
+        join(", " if at else None, element("a", name, href=_line_of(view, places[name])))
+        for at, name in enumerate(found["lost"][:LISTED])
+    ]
+    more = len(found["lost"]) - len(links)
+    declare = element("a", said.TO_DECLARE, href=_declare(view))
+    lost = [said.LOST, " ", links, said.more(more) if more > 0 else None, ". ", said.LOST_WHY]
+    if not found["columns"] and not found["codes"]:
+        return element("div", element("p", lost), element("p", declare, ": ", said.LOST_COVERED), class_="caution", id="undeclared")
+    learn: list[Child] = [element("a", said.TO_LEARN, href="#field-domains"), ": ", said.LEARN_COSTS]
+    if found["lost"]:
+        learn += [" ", *lost, " ", said.LOST_FIRST]
+    return element(
+        "div",
+        element("p", said.undeclared(found["columns"], codes=found["codes"])),
+        element("ul", element("li", declare, ": ", said.declare(codes=found["codes"])), element("li", learn)),
+        class_="caution", id="undeclared",
+    )  # fmt: skip
+
+
+def _line_of(view: View, place: int) -> str:
+    """Where a column can be ticked."""
+    return view.to("columns", start=place // PAGE * PAGE or None) + f"#field-column.{place}"
+
+
+def _declare(view: View) -> str:
+    """Where several columns are declared public at once."""
+    return view.to("columns") + "#many"
 
 
 def _asked(view: View) -> dict[str, Any]:
@@ -320,7 +365,7 @@ async def _best_of(view: View) -> Html:
     run = _run(view)
     inner = [
         field(view, "epsilon", said.EPSILON, run.get("epsilon") or "", hint=said.EPSILON_HINT, inputmode="decimal"),
-        _usual_fields(view, run, spends=False, learns=()),
+        _usual_fields(view, run, spends=False),
     ]
     return element(
         "section",
@@ -392,9 +437,21 @@ async def settings(view: View, sent: Form) -> str:
         return _try(view)
     if asked != "run":
         return view.to("recipe", tried=view.query.get("tried"))
+    await _require_declared(view, best_of or [name])
     if not best_of:
         await _require_reason(view, sent)
     return await _start(view)
+
+
+async def _require_declared(view: View, names: Sequence[str]) -> None:
+    """No run of a private recipe that would end with the refusal that could have been told before."""
+    asked = _asked(view)
+    for name in names:
+        settings, learn = (asked["settings"], asked["learn"]) if len(names) == 1 else ({}, False)
+        found = await view.ask("undeclared", limit=LOADING, recipe=name, settings=settings, learn=learn)
+        if found is not None:
+            columns = list(dict.fromkeys([*found["columns"], *found["lost"]]))
+            raise InputError([Fault("domains", said.not_declared(columns, codes=found["codes"]))])
 
 
 async def _require_reason(view: View, sent: Form) -> None:

@@ -120,6 +120,18 @@ def headline(found: Mapping[str, Any]) -> str:
     return f"{percent(share)} of {whom(found)} are unique by {listed(names, 8)}."
 
 
+def saturated(found: Mapping[str, Any]) -> str:
+    """Why a column adds little or nothing, where nearly everybody is singled out without it."""
+    if not found["saturated"]:
+        return ""
+    left = 1 - found["alone"]
+    return (
+        f"Nearly every “adds” is small here, because the columns that others may know single out {percent(found['alone'])} of "
+        f"{whom(found)} already: a further column can add no more than {percent(left)}, and one of them adds only what the others "
+        "do not do without it."
+    )
+
+
 def half(found: Mapping[str, Any]) -> str:
     """The fewest of these that do half of it."""
     if not found["alone"] or not found["half"]["sets"]:

@@ -104,6 +104,18 @@ def sampled(rows: int, of: int) -> str:
     return f"Judged on {rows:,} of {of:,} rows, picked at random: of all rows classes are larger, and fewer are suppressed."
 
 
+def start(level: int, *, met: bool) -> str:
+    """Where one starts who has looked at nothing yet."""
+    if not met:
+        return "To begin with, every column is at the top of its ladder: not even there what is demanded holds."
+    if level == 0:
+        return "To begin with, every column is as it is: what is demanded holds already."
+    return (
+        f"To begin with, every column is at level {level}, or at the top of a shorter ladder. No lower level for all of them alike "
+        "holds what is demanded; single columns may go lower."
+    )
+
+
 def nothing() -> str:
     """No column can be generalized."""
     return "No column is marked as one that others may know, so there is no level to choose."

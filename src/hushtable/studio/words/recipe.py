@@ -53,6 +53,17 @@ ALLOW_COPIES_HINT = "The reason stands on the card of the release, for all to re
 NEEDS_REASON = "Too many rows would leave as they are: give a reason, or choose another recipe"
 DOMAINS = "Domains that were read off the rows"
 DOMAIN_OPTIONS = (("", "refuse the run"), ("learn", "learn them for a tenth of the budget"))
+TO_COLUMNS = "To Columns"
+TO_DECLARE = "Declare them public on Columns"
+TO_LEARN = "Learn the domains"
+LEARN_COSTS = "a tenth of the budget pays for it, and the answers get a little noisier."
+LOST = "Missing codes or number formats were read off the rows of"
+LOST_WHY = "They decide what every cell means, and no budget can learn them."
+LOST_FIRST = "Declare these columns first; the others can then be learned."
+LOST_COVERED = (
+    "tick these columns and say why that is public knowledge, such as a code list or a questionnaire. It covers their codes and "
+    "formats. All other domains are then learned."
+)
 CHECK, RUN = "Check", "Run"
 NO_RECIPE = "Choose a recipe"
 NO_SUCH_RECIPE = "There is no such recipe"
@@ -112,6 +123,33 @@ def learns(columns: Sequence[str]) -> str:
         f"The domains of {listed(list(columns), 4)} were read off the rows: say on Columns that they are public, or let a part of "
         "the budget learn them."
     )
+
+
+def undeclared(columns: Sequence[str], *, codes: bool) -> str:
+    """Why a private recipe cannot be run yet."""
+    parts = [f"what values {listed(list(columns), 4)} may have"] if columns else []
+    parts += ["which codes mean a missing value"] if codes else []
+    return (
+        f"A privacy budget proves nothing yet: {' and '.join(parts)} was read off the rows, so one person more could have changed "
+        "it. There are two ways out."
+    )
+
+
+def declare(*, codes: bool) -> str:
+    """What to do on Columns."""
+    text = "tick what anybody could know without these rows, and give the reason, such as a code list or a questionnaire."
+    return f"{text} Tick the missing codes of the whole table too." if codes else text
+
+
+def not_declared(columns: Sequence[str], *, codes: bool) -> str:
+    """Why a run is not started."""
+    what = [*([listed(list(columns), 4)] if columns else []), *(["the missing codes"] if codes else [])]
+    return f"Not started: {' and '.join(what)} must be declared public on Columns first, or be learned where that is possible"
+
+
+def more(count: int) -> str:
+    """Further columns that are not named."""
+    return f" and {count:,} more"
 
 
 def untouched(columns: Sequence[str], alone: float) -> str:
