@@ -70,7 +70,9 @@ def test_values_of_people_are_hidden_unless_asked_for(hush, parts, tmp_path):
     assert told["hidden"]
     assert not any("=" in text for text in told["hidden"])
     assert all("=" in text or "missing" in text for text in told["shown"])
-    assert [r["row"] for r in records["hidden"]] == [r["row"] for r in records["shown"]]
+    # Fewer are kept with their values: the same, from the first on.
+    rows = {n: [record["row"] for record in found] for n, found in records.items()}
+    assert rows["hidden"][: len(rows["shown"])] == rows["shown"]
 
 
 def test_a_knob_of_an_audit_is_set(hush, parts, tmp_path):

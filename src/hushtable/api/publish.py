@@ -41,7 +41,7 @@ class Item(StrEnum):
     AUDITED = "audited"
     """It was attacked: this release, and no other."""
     COUNTS = "audit counts"
-    """The audit is not void."""
+    """The audit is not void, and sure about who holds which rows."""
     GATES = "gates"
     """Every condition that was asked for holds."""
     DECISION = "decision"
@@ -242,10 +242,17 @@ def _audited(card: Mapping[str, Any], report: AuditReport | None, decision: Deci
             item=Item.AUDITED, state=State.HOLDS if tested else State.OPEN,
             reasons=() if tested else (str(decision.answer),),
         ),
-        Check(item=Item.COUNTS, state=State.FAILS if report.void else State.HOLDS, reasons=tuple(report.void)),
+        _counts(report),
         Check(item=Item.GATES, state=State.FAILS if failed else State.HOLDS, reasons=failed),
         Check(item=Item.DECISION, state=State.HOLDS if clear else State.OPEN, reasons=() if clear else (str(decision.answer),)),
     )  # fmt: skip
+
+
+def _counts(report: AuditReport) -> Check:
+    """Whether the audit is not void; where it took each row for a person against the evidence, somebody must answer for that."""
+    if report.void:
+        return Check(item=Item.COUNTS, state=State.FAILS, reasons=tuple(report.void))
+    return Check(item=Item.COUNTS, state=State.OPEN if report.assumed else State.HOLDS, reasons=tuple(report.assumed))
 
 
 def same_release(card: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
@@ -179,19 +179,22 @@ def _refused(recipe: Recipe, schema: Schema) -> str:
     return ""
 
 
-def course(recipe: Recipe, schema: Schema, epsilon: float | None, delta: float | None = None) -> Course:
+def course(recipe: Recipe, schema: Schema, epsilon: float | None, delta: float | None = None, unit: Unit | None = None) -> Course:
     """The plan of a recipe, domains that were read off the rows learned first."""
+    own = replace(unit or Unit(), relation=recipe.relation)
     if not _spends(recipe):
-        return plan(recipe, schema, unit=Unit(relation=recipe.relation))
+        return plan(recipe, schema, unit=own)
     if _unknown(recipe, schema):
         recipe = learning_domains(recipe)
-    return _planned(recipe, schema, epsilon, delta)
+    return _planned(recipe, schema, epsilon, delta, own)
 
 
-def _planned(recipe: Recipe, schema: Schema, epsilon: float | None = None, delta: float | None = None) -> Course:
+def _planned(
+    recipe: Recipe, schema: Schema, epsilon: float | None = None, delta: float | None = None, unit: Unit | None = None
+) -> Course:
     """The plan of a private recipe as it is. Its noise follows from the closed form."""
     budget = Budget(EPSILON if epsilon is None else epsilon, default_delta(schema.size) if delta is None else delta)
-    return plan(recipe, schema, budget=budget, unit=Unit(relation=recipe.relation), factor=1.0)
+    return plan(recipe, schema, budget=budget, unit=unit or Unit(relation=recipe.relation), factor=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +251,9 @@ class Error:
         return {"epsilon": self.epsilon, "width": self.width, "step": self.step}
 
 
-def error_to_expect(recipe: Recipe, schema: Schema, epsilon: float, delta: float | None = None) -> Error | None:
+def error_to_expect(
+    recipe: Recipe, schema: Schema, epsilon: float, delta: float | None = None, unit: Unit | None = None
+) -> Error | None:
     """What a budget means for a count of people; None where the recipe counts nobody. Whatever refuses it is raised.
 
     The numerical accountant, where it is installed, lets a release do with a little less noise than this.
@@ -258,7 +263,7 @@ def error_to_expect(recipe: Recipe, schema: Schema, epsilon: float, delta: float
     >>> 50 < error.width < 200
     True
     """
-    for one in reversed(course(recipe, schema, epsilon, delta).steps):
+    for one in reversed(course(recipe, schema, epsilon, delta, unit).steps):
         # Single columns are counted first, and by all recipes.
         if (width := next(_widths(one.plan.events), None)) is not None:
             return Error(epsilon=epsilon, width=width, step=one.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hushtable.studio.persons import persons
 from hushtable.studio.workspace import Workspace
 
 
@@ -27,7 +28,18 @@ def schema(workspace: Workspace) -> list[str]:
 
 def profile(workspace: Workspace) -> list[str]:
     """Show who could be recognised by what."""
-    return ["hush", "profile", workspace.project.table, "--schema", workspace.relative(workspace.schema)]
+    words = ["hush", "profile", workspace.project.table, "--schema", workspace.relative(workspace.schema)]
+    return [*words, *person(persons(workspace).by)]
+
+
+def person(by: str | None) -> list[str]:
+    """Which key identifies persons, as an option."""
+    return [] if by is None else ["--person", by]
+
+
+def unit(own: Mapping[str, Any] | None) -> list[str]:
+    """The same, with the most rows of each."""
+    return [*person(own["by"]), "--rows-per-person", str(own["rows"])] if own else []
 
 
 def release(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
@@ -43,6 +55,7 @@ def release(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     for name in ("epsilon", "delta", "rows", "seed"):
         if options.get(name) is not None:
             words += [f"--{name}", str(options[name])]
+    words += unit(options.get("unit"))
     if options.get("allow_copies"):
         words += ["--allow-copies", options["allow_copies"]]
     words += [f"--{flag.replace('_', '-')}" for flag in ("unproven", "learn_domain") if options.get(flag)]
@@ -56,7 +69,7 @@ def audit(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     words = ["hush", "audit"]
     for name in ("train", "control", "release", "schema"):
         words += [f"--{name}", _path(workspace, request[name])]
-    words += ["--known", ",".join(request["known"])]
+    words += ["--known", ",".join(request["known"]), *person(request.get("person"))]
     words += [word for name in request.get("only", ()) for word in ("--only", name)]
     words += [word for text in request.get("gates", ()) for word in ("--gate", text)]
     words += ["--power"] if request.get("power") else []
@@ -66,7 +79,7 @@ def audit(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
 def records(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     """Show the riskiest records of an audit that was made as a request of the audit verb says."""
     own = [word for name in ("train", "release", "schema") for word in (f"--{name}", _path(workspace, request[name]))]
-    return ["hush", "records", _path(workspace, request["out"]), *own]
+    return ["hush", "records", _path(workspace, request["out"]), *own, *person(request.get("person"))]
 
 
 def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
@@ -83,6 +96,7 @@ def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
 def hierarchy(workspace: Workspace, column: str, spec: object = None) -> list[str]:
     """Show what a hierarchy makes of a column: one of a file, or as a schema says it; that of the schema where none is given."""
     words = ["hush", "hierarchy", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--column", column]
+    words += person(persons(workspace).by)
     if isinstance(spec, str):
         return [*words, "--file", workspace.relative(workspace.folder / spec)]
     for way, given in spec.items() if isinstance(spec, Mapping) else ():
@@ -95,6 +109,7 @@ def evaluate(workspace: Workspace, levels: Mapping[str, int], demand: Mapping[st
     words = ["hush", "evaluate", workspace.project.table, "--schema", workspace.relative(workspace.schema)]
     words += [word for name, level in levels.items() for word in ("--level", f"{name}={level}")]
     words += [word for name in ("k", "l", "t", "limit") if name in demand for word in (f"--{name}", f"{demand[name]:g}")]
+    words += person(demand.get("person"))
     return [*words, *layout(workspace)]
 
 
@@ -106,10 +121,14 @@ def best_levels(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
 
 
-def preflight(workspace: Workspace, recipe: str, settings: Mapping[str, str], epsilon: float | None) -> list[str]:
+def preflight(
+    workspace: Workspace, recipe: str, settings: Mapping[str, str], epsilon: float | None,
+    own: Mapping[str, Any] | None = None,
+) -> list[str]:  # fmt: skip
     """Try a release without making it."""
     words = ["hush", "preflight", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--recipe", recipe]
     words += [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    words += unit(own)
     return words + ([] if epsilon is None else ["--epsilon", f"{epsilon:g}"])
 
 
@@ -123,6 +142,7 @@ def compare(workspace: Workspace, request: Mapping[str, Any], folder: str) -> li
     words += [word for name, values in options.get("grid", {}).items() for word in ("--grid", f"{name}={','.join(values)}")]
     words += [word for one in options.get("constraints", ()) for word in ("--constraint", one)]
     words += ["--rows", str(options["rows"])] if options.get("rows") else []
+    words += unit({"by": by, "rows": options["rows_per_person"]}) if (by := options.get("person")) else []
     words += ["--public"] if options.get("public") else []
     return [*words, *layout(workspace), "--out", _path(workspace, folder)]
 

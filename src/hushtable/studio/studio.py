@@ -15,8 +15,10 @@ from hushtable.studio import commands, places, words
 from hushtable.studio.child import place
 from hushtable.studio.files import Files
 from hushtable.studio.jobs import Job, Jobs, State
+from hushtable.studio.persons import persons
 from hushtable.studio.questions import QUESTIONS
 from hushtable.studio.session import Session
+from hushtable.studio.words import persons as said_of_persons
 from hushtable.studio.worker import TableAt, Worker
 from hushtable.studio.workspace import Stamp, Workspace
 
@@ -231,6 +233,9 @@ class Studio:
             (words.ROWS, words.number(project.rows), "open"),
             (words.PROTECTED, words.count_columns(len(quasi)), "columns"),
         ]
+        own = persons(self.workspace)
+        if own.by is not None:
+            found.append((said_of_persons.LABEL, said_of_persons.short(own.by, own.rows), "columns"))
         if recipe := self.workspace.chosen("run").get("recipe"):
             found.append((words.RECIPE, str(recipe), "recipe"))
         latest = next((job for job in self.jobs.latest() if job.verb == "release"), None) if self.jobs else None

@@ -75,10 +75,15 @@ def propose(table: Table) -> dict[str, Proposal]:
 
 def protecting(name: str, counts: Integers) -> str:
     """The options that protect whoever a column numbers: few of them lose rows, as one with very many would cost all much noise."""
-    most = int(np.quantile(counts, USUAL, method="higher"))
+    most = usual_rows(counts)
     more = int((counts > most).sum())
     cut = f" ({more:,} of {len(counts):,} have more rows, of which so many are read)" if more else ""
     return f"--person {name} --rows-per-person {most}{cut}"
+
+
+def usual_rows(counts: Integers) -> int:
+    """So many rows that nearly all people have no more, of the number of rows of each."""
+    return int(np.quantile(counts, USUAL, method="higher"))
 
 
 def notes(table: Table, proposed: Mapping[str, Proposal]) -> list[str]:

@@ -84,7 +84,9 @@ async def _record(view: View, main: Job, record: Mapping[str, Any]) -> Html:
     open_ = (main.id, row) in view.studio.revealed
     if open_ and pairs:
         own = {name: main.request[name] for name in ("train", "release", "schema")}
-        pairs = await view.ask("person", limit=READING, audit=main.request["out"], row=row, **own)
+        pairs = await view.ask(
+            "person", limit=READING, audit=main.request["out"], row=row, holder=main.request.get("person"), **own
+        )
     weak = f" ({said.PERHAPS})" if record["weak"] else ""
     head = element(
         "div",

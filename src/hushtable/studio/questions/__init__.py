@@ -8,6 +8,7 @@ QUESTIONS = {
     "edit": "hushtable.studio.questions.edit:edit",
     "check": "hushtable.studio.questions.edit:check",
     "dictionary": "hushtable.studio.questions.edit:dictionary",
+    "persons": "hushtable.studio.questions.persons:persons",
     "risk": "hushtable.studio.questions.risk:risk",
     "headline": "hushtable.studio.questions.risk:headline",
     "recipes": "hushtable.studio.questions.recipes:recipes",

@@ -24,7 +24,8 @@ def judge_of(opened: Opened, demand: Mapping[str, Any]) -> Choices:
     if key not in held:
         if len(held) > 1:
             held.pop(next(iter(held)))
-        held[key] = choices(opened.live, **demand)
+        asked = {name: value for name, value in demand.items() if name != "person"}
+        held[key] = choices(opened.at_hand(demand.get("person")), **asked)
     found: Choices = held[key]
     return found
 
@@ -40,7 +41,7 @@ def rung(
     here = fitting(opened, demand, levels)
     return {
         "start": None if levels is not None else _start(opened, demand),
-        "rows": opened.live.rows, "of": opened.table.rows,
+        "rows": opened.at_hand(demand.get("person")).rows, "of": opened.table.rows,
         "ladders": [
             {
                 "name": ladder.column.name,

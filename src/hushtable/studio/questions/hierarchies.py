@@ -20,7 +20,16 @@ from hushtable.table.hierarchy import FileTree, lint, read_file
 
 
 def build(
-    opened: Opened, *, watch: Watcher, column: str, way: str, given: Any, path: str, fill: bool = False, all_values: bool = False
+    opened: Opened,
+    *,
+    watch: Watcher,
+    column: str,
+    way: str,
+    given: Any,
+    path: str,
+    fill: bool = False,
+    all_values: bool = False,
+    person: str | None = None,
 ) -> dict[str, Any]:
     """The hierarchy that a builder makes, or the file of somebody; ``path`` is what its file will be called.
 
@@ -31,7 +40,7 @@ def build(
         return _changed(opened, replace(own, hierarchy=None, drafted=own.drafted - {Facet.HIERARCHY}))
     if way == "file":
         return _of_file(opened, column, Path(given), path, fill, all_values)
-    found = hierarchy(opened.table, column, {way: given})
+    found = hierarchy(opened.held(person), column, {way: given})
     own, made = found.column, found.column.hierarchy
     if isinstance(made, FileTree):
         made = replace(made, path=path)
@@ -39,7 +48,9 @@ def build(
     return _changed(opened, own)
 
 
-def members(opened: Opened, *, watch: Watcher, column: str, level: int, page: int = 0, all_values: bool = False) -> dict[str, Any]:
+def members(
+    opened: Opened, *, watch: Watcher, column: str, level: int, page: int = 0, all_values: bool = False, person: str | None = None
+) -> dict[str, Any]:
     """What lies on the level below one, with the group of each, to be moved into another."""
     own = opened.table.schema[column]
     if own.kind not in CODED or own.generalized:
@@ -47,7 +58,7 @@ def members(opened: Opened, *, watch: Watcher, column: str, level: int, page: in
     rows = climbing(own)
     height = len(next(iter(rows.values()), []))
     level = min(max(level, 1), height + 1)
-    found = preview_of(opened, column)
+    found = preview_of(opened, column, person)
     seen = Seen(own, found, all_values)
     people = {group.label: group.people for group in found.levels[level - 1]} if level - 1 < len(found.levels) else {}
     parents = _parents(rows, level)

@@ -30,7 +30,9 @@ def ladders(opened: Opened, *, watch: Watcher) -> list[dict[str, Any]]:
     ]
 
 
-def ladder(opened: Opened, *, watch: Watcher, column: str, page: int = 0, all_values: bool = False) -> dict[str, Any]:
+def ladder(
+    opened: Opened, *, watch: Watcher, column: str, page: int = 0, all_values: bool = False, person: str | None = None
+) -> dict[str, Any]:
     """All that is shown of one column. Values of fewer than five people that only the rows tell are counted, unless asked for."""
     own = opened.table.schema[column]
     about = {
@@ -39,7 +41,7 @@ def ladder(opened: Opened, *, watch: Watcher, column: str, page: int = 0, all_va
         **_suggestions(own),
     }  # fmt: skip
     try:
-        found = preview_of(opened, column)
+        found = preview_of(opened, column, person)
     except InputError as error:
         # A hierarchy that somebody wrote into the schema: it is said what is wrong, beside what would mend it.
         return about | {"wrong": [f"{fault.where}: {fault.reason}" for fault in error.faults]}
@@ -57,16 +59,18 @@ def ladder(opened: Opened, *, watch: Watcher, column: str, page: int = 0, all_va
                 "groups": [{"label": g.label, "people": g.people} for g in groups if not seen.hides(g.label)][:GROUPS],
                 "leaves": leaves,
             }
-            for size, groups, leaves in zip(found.sizes, found.levels, _leaves(opened, own, found), strict=True)
+            for size, groups, leaves in zip(found.sizes, found.levels, _leaves(opened, own, found, person), strict=True)
         ],
         "order": [None if seen.hides(level) else level for level in own.levels[:GROUPS]] if own.kind is Kind.ORDINAL else [],
         "ordered": len(own.levels) if own.kind is Kind.ORDINAL else 0,
     }  # fmt: skip
 
 
-def beside(opened: Opened, *, watch: Watcher, column: str, levels: dict[str, int]) -> list[dict[str, int]]:
+def beside(
+    opened: Opened, *, watch: Watcher, column: str, levels: dict[str, int], person: str | None = None
+) -> list[dict[str, int]]:
     """What each level of a column leaves together with the other columns, these at the levels that are looked at."""
-    found = judge_of(opened, {})
+    found = judge_of(opened, {} if person is None else {"person": person})
     fitting = {name: min(level, found.heights[name]) for name, level in levels.items() if name in found.heights}
     return [{"classes": choice.classes, "alone": choice.alone} for choice in found.along(fitting, column)]
 
@@ -89,11 +93,11 @@ class Seen:
         return [group for group in self.found.levels[0] if group.label not in self._hidden]
 
 
-def preview_of(opened: Opened, column: str) -> Preview:
+def preview_of(opened: Opened, column: str, person: str | None) -> Preview:
     """What the present hierarchy of a column makes of the rows, worked out once."""
-    key = f"preview of {column}"
+    key = f"preview of {column} by {person}"
     if key not in opened.kept:
-        opened.kept[key] = builders.preview(opened.table, column)
+        opened.kept[key] = builders.preview(opened.held(person), column)
     found: Preview = opened.kept[key]
     return found
 
@@ -129,15 +133,15 @@ def _suggestions(column: Column) -> dict[str, Any]:
     return {"builder": "intervals", "widths": [float(width) for width in builders.suggested_widths(column)]}
 
 
-def _leaves(opened: Opened, column: Column, found: Preview) -> list[dict[str, int] | None]:
+def _leaves(opened: Opened, column: Column, found: Preview, person: str | None) -> list[dict[str, int] | None]:
     """For each level the classes that it makes of this column alone, and the people who are alone in one."""
     nothing: list[dict[str, int] | None] = [None] * len(found.levels)
     if opened.live.rows < 2:
         return nothing
-    key = f"leaves of {column.name}"
+    key = f"leaves of {column.name} by {person}"
     if key not in opened.kept:
         try:
-            alone = choices(opened.live, k=2, settings={"columns": (column.name,)})
+            alone = choices(opened.at_hand(person), k=2, settings={"columns": (column.name,)})
         except HushError:
             # A column that cannot be generalized leaves nothing to count.
             return nothing

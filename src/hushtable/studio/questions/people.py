@@ -49,10 +49,12 @@ def people(opened: Opened, *, watch: Watcher, audit: str, group: int | None = No
     }
 
 
-def person(opened: Opened, *, watch: Watcher, audit: str, train: str, release: str, schema: str, row: int) -> list[dict[str, Any]]:
+def person(
+    opened: Opened, *, watch: Watcher, audit: str, train: str, release: str, schema: str, row: int, holder: str | None = None
+) -> list[dict[str, Any]]:
     """The released rows that give one record away, beside it, with all values. Whoever asks had it noted."""
     ours, theirs = _sides(opened, train, release, schema)
-    found = ht.records(report_of(opened, audit), ours, theirs, rows=[row], values=True)
+    found = ht.records(report_of(opened, audit), ours.held_by(holder), theirs, rows=[row], values=True)
     return [pair_line(pair, hidden=False) for one in found for pair in one.pairs[:PAIRS]]
 
 

@@ -91,10 +91,15 @@ def tuned(opened: Opened | None, *, watch: Watcher, recipe: str, settings: Mappi
     return replace(known.load(recipe).set(settings), tuned="private").dump()
 
 
-def error(opened: Opened, *, watch: Watcher, recipe: str, settings: Mapping[str, str], epsilon: float) -> dict[str, Any]:
+def error(
+    opened: Opened, *, watch: Watcher, recipe: str, settings: Mapping[str, str], epsilon: float,
+    unit: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """By how much noise moves a count of people, or why that cannot be said; no row is read."""
     try:
-        found = suggest.error_to_expect(known.load(recipe).set(settings), opened.table.schema, epsilon)
+        found = suggest.error_to_expect(
+            known.load(recipe).set(settings), opened.table.schema, epsilon, unit=ht.Unit(**(unit or {}))
+        )
     except HushError as refused:
         return {"width": None, "why": str(refused).splitlines()[0]}
     return {"width": None if found is None else found.width, "why": ""}
@@ -110,25 +115,28 @@ def undeclared(
 
 def tried(
     opened: Opened, *, watch: Watcher, recipe: str, settings: Mapping[str, str], epsilon: float | None, learn: bool = False,
-    remembered: bool = False,
+    unit: Mapping[str, Any] | None = None, remembered: bool = False,
 ) -> dict[str, Any] | None:  # fmt: skip
     """What a release would hand out; None where that takes longer than a page may wait, or is only to be remembered and is not."""
-    name = f"tried {json.dumps([recipe, dict(settings), epsilon, learn])}"
+    name = f"tried {json.dumps([recipe, dict(settings), epsilon, learn, unit])}"
     if name not in opened.kept:
         found = known.load(recipe)
         seconds = usual_seconds(found)
         private = any(step.spends for step in found.steps)
         if remembered or (not private and (seconds is None or seconds * opened.table.rows > QUICK * MEASURED_ON)):
             return None
-        opened.kept[name] = told(preflighted(opened.table, found.set(settings), epsilon, learn=learn, progress=watch))
+        opened.kept[name] = told(preflighted(opened.table, found.set(settings), epsilon, learn=learn, unit=unit, progress=watch))
     answer: dict[str, Any] = opened.kept[name]
     return answer
 
 
-def preflighted(table: Table, recipe: Recipe, epsilon: float | None, *, learn: bool, progress: Progress) -> Preflight:
+def preflighted(
+    table: Table, recipe: Recipe, epsilon: float | None, *, learn: bool, unit: Mapping[str, Any] | None, progress: Progress
+) -> Preflight:
     """A release that is tried and not kept."""
     private = any(step.spends for step in recipe.steps)
-    options = ht.ReleaseOptions(epsilon=epsilon if private else None, learn_domain=learn and private, seed=0)
+    whom = ht.Unit(**(unit or {}))
+    options = ht.ReleaseOptions(epsilon=epsilon if private else None, unit=whom, learn_domain=learn and private, seed=0)
     return ht.preflight(table, recipe, options, progress=progress)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from hushtable.table.files import form_of, opened
 from hushtable.table.infer import Draft, examine
 from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
-from hushtable.table.singling import Columns
 from hushtable.table.table import Table
 from hushtable.table.uniqueness import Uniqueness
 from hushtable.table.values import Source, make
 
 Watcher = Callable[[str, float], None]
+Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
@@ -54,15 +54,25 @@ class Opened:
             return self.table
         return self.table.take(np.sort(np.random.default_rng(0).choice(self.table.rows, LIVE, replace=False, shuffle=False)))
 
-    @cached_property
-    def unique(self) -> Uniqueness:
-        """Whom the columns that would be released single out."""
-        return Uniqueness(self.live)
+    def held(self, person: str | None) -> Table:
+        """All rows, held by the persons whom a key identifies; each by its own where none is named."""
+        if person is None:
+            return self.table
+        return self._once(f"held by {person}", lambda: self.table.held_by(person))
 
-    @property
-    def columns(self) -> Columns:
-        """The columns that would be released, coded to be counted."""
-        return self.unique.columns
+    def at_hand(self, person: str | None) -> Table:
+        """The rows that a page's answers are worked out on; of a person who is picked, all of them."""
+        return self.live if person is None else self._once(f"at hand by {person}", lambda: _some(self.held(person)))
+
+    def unique(self, person: str | None) -> Uniqueness:
+        """Whom the columns that would be released single out."""
+        return self._once(f"unique by {person}", lambda: Uniqueness(self.at_hand(person)))
+
+    def _once(self, name: str, work: Callable[[], Made]) -> Made:
+        if name not in self.kept:
+            self.kept[name] = work()
+        found: Made = self.kept[name]
+        return found
 
     def prepare(self, schema: Schema) -> str:
         """The YAML of another schema of these rows, held against them; InputError, without a value, where they differ."""
@@ -70,6 +80,17 @@ class Opened:
         text = made.table.schema.dump()
         self.prepared = text, made
         return text
+
+
+def _some(table: Table) -> Table:
+    """The rows of so many persons, picked at random, that a page can wait for; of fewer rows all."""
+    if table.rows <= LIVE or table.persons is None:
+        return table
+    held = np.bincount(table.persons)
+    order = np.random.default_rng(0).permutation(len(held))
+    taken = np.zeros(len(held), bool)
+    taken[order[: max(1, int(np.searchsorted(np.cumsum(held[order]), LIVE, side="right")))]] = True
+    return table.take(np.flatnonzero(taken[table.persons]))
 
 
 class Room:

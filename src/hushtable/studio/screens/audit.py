@@ -14,8 +14,10 @@ from hushtable.studio.audits.verdict import verdict
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, post_button, tick
+from hushtable.studio.persons import persons, unsaid
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import audit as said
+from hushtable.studio.words import persons as said_of_persons
 from hushtable.studio.working import at_work, ended
 
 BOTH = "both"
@@ -36,7 +38,7 @@ async def show(view: View) -> Shown:
     job = _asked(view, release)
     head = _releases(view, release)
     if job is None:
-        return Shown(join(head, _begin(view, release)))
+        return Shown(join(head, _other(view, release), await unsaid(view), _begin(view, release)))
     if job.state.open:
         return Shown(join(head, at_work(view, job)), job.command, title=words.percent(job.share), refresh=True)
     if job.state is not State.DONE:
@@ -105,7 +107,8 @@ async def _found(view: View, release: Job, head: Html | None) -> Shown:
     judged = await view.ask("judgement", audit=main.request["out"])
     shown = {"people": people, "use": use}.get(view.query.get("tab", ""), attacks)
     stale = element("p", words.STALE, class_="caution") if view.studio.stale(release) else None
-    content = join(head, stale, verdict(view, main, judged), _tabs(view, release), await shown(view, release, main))
+    whom = join(_other(view, release), await unsaid(view))
+    content = join(head, stale, whom, verdict(view, main, judged), _tabs(view, release), await shown(view, release, main))
     command = commands.records(view.workspace, main.request) if shown is people else main.command
     return Shown(content, command)
 
@@ -145,15 +148,31 @@ def _release(view: View, form: Form) -> Job:
     return found
 
 
-def _request(release: Job, name: str, known: Sequence[str], form: Form) -> dict[str, Any]:
+def _person(view: View, release: Job) -> str | None:
+    """The key of the release, or else what is said now."""
+    by: str | None = ((release.request.get("options") or {}).get("unit") or {}).get("by")
+    return by or persons(view.workspace).by
+
+
+def _other(view: View, release: Job) -> Html | None:
+    """That a release was made for other persons than are named now."""
+    own = (release.request.get("options") or {}).get("unit") or {}
+    if persons(view.workspace).by == own.get("by"):
+        return None
+    again = post_button(view, "anew", said_of_persons.ANEW, run=release.folder.name)
+    return element("div", element("p", said_of_persons.OTHER), again, class_="caution")
+
+
+def _request(view: View, release: Job, name: str, known: Sequence[str], form: Form) -> dict[str, Any]:
     rows = releases.sides(release)
     if rows is None:
         form.fault("", said.NO_CONTROL)
         form.check()
     assert rows is not None
+    by = _person(view, release)
     return {
         **rows, "release": release.request["folder"], "schema": release.request["schema"], "out": str(release.folder / name),
-        "known": list(known), "seed": 0,
+        "known": list(known), "seed": 0, **({} if by is None else {"person": by}),
     }  # fmt: skip
 
 
@@ -161,7 +180,7 @@ async def start(view: View, form: Form) -> str:
     """Attack a release, as both attackers."""
     release = _release(view, form)
     gates = [text for part in form.get("gates", "").split(";") if (text := " ".join(part.split()))]
-    request = _request(release, releases.MAIN, [BOTH], form) | {"gates": gates, "power": "power" in form}
+    request = _request(view, release, releases.MAIN, [BOTH], form) | {"gates": gates, "power": "power" in form}
     return _start(view, release, releases.MAIN, request)
 
 
@@ -181,7 +200,7 @@ async def choose(view: View, form: Form) -> str:
     if done := next((job for job in same if job.state is State.DONE), None):
         return view.to("audit", run=release.folder.name, tab="attacks", known=done.name)
     name = same[0].name if same else releases.free(release.folder, releases.MAIN)
-    request = _request(release, name, columns, form) | {"only": main.result["knowing"]}
+    request = _request(view, release, name, columns, form) | {"only": main.result["knowing"]}
     return _start(view, release, name, request, columns)
 
 
@@ -200,6 +219,9 @@ async def anew(view: View, form: Form) -> str:
     old = _release(view, form)
     folder = view.workspace.numbered("runs")
     request = {**old.request, "folder": str(folder / "release"), "hold_out": SHARE}
+    options = {name: value for name, value in (old.request.get("options") or {}).items() if name != "unit"}
+    unit = persons(view.workspace).unit
+    request["options"] = options | ({"unit": unit} if unit else {})
     command = commands.release(view.workspace, request)
     view.journal(said.anew(old.folder.name, folder.name), command=command)
     job = view.start(releases.RELEASE, request, old.title, folder=folder.name, like=old.like, command=command)

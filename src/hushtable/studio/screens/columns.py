@@ -12,11 +12,13 @@ from hushtable.report.html import Html, element, join
 from hushtable.studio import commands, words
 from hushtable.studio.files import DICTIONARIES
 from hushtable.studio.forms import Form
-from hushtable.studio.parts import button, form, later, post_button, select, tick
+from hushtable.studio.parts import button, field, form, later, post_button, select, tick
+from hushtable.studio.persons import NAME, Persons, households, persons, unsaid
 from hushtable.studio.screens import column_grid, column_panels
 from hushtable.studio.screens.column_grid import MANY, kept
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import columns as said
+from hushtable.studio.words import persons as said_of_persons
 
 PAGE = 50
 """So many columns are shown at once."""
@@ -53,23 +55,49 @@ async def _all(view: View, names: Sequence[str]) -> Html:
     headline: Html = element("div", element("p", said.COUNTING, class_="lead"), id="headline", data_load=view.piece("headline"))
     whole = view.query.get("risk") == "all"
     if whole:
-        headline = element("div", column_grid.headline(await view.ask("headline")), id="headline")
+        headline = element("div", await _headline(view), id="headline")
     found = await view.ask("grid", names=list(shown))
     rows = await _grid(view, shown, names, hidden, found=found, noticed=noticed) if shown else element("p", said.EMPTY)
     without = element("a", said.WITHOUT_SCRIPT, href=view.to("columns", risk="all", **hidden))
     return join(
         headline,
         element("noscript", element("p", without)) if not whole else None,
+        await _persons(view, hidden),
         column_panels.described(workspace.chosen("columns").get("dictionary") or {}),
         _tools(view, hidden),
         _choose(view, lists, which, hidden) if len(names) > 12 else None,
         rows,
         _pager(view, start, len(some), which),
         element("p", said.BARS, class_="soft small"),
-        _saturated(await view.ask("headline")) if whole else later(view, "saturated"),
+        await saturated(view) if whole else later(view, "saturated"),
         _several(view, found, hidden),
         _about(found, len(names), noticed.get("notes") or []),
     )
+
+
+async def _persons(view: View, hidden: Mapping[str, str]) -> Html | None:
+    """Whom a row is about; None where no key or identifier could say it."""
+    own, noted = persons(view.workspace), await unsaid(view)
+    found = await view.ask("persons", apart=households(view.workspace))
+    known = {one["name"]: one for one in found["columns"]}
+    if not known and own.by is None:
+        return None
+    options = [("", said_of_persons.EACH), *((name, said_of_persons.option(one)) for name, one in known.items())]
+    options += [(own.by, own.by)] if own.by is not None and own.by not in known else []
+    by = (own.by or "") if own.known else found["proposed"]
+    usual = known[by]["usual"] if by in known else ""
+    fields = [
+        select(view, "person", said_of_persons.FIELD, options, by, hint=said_of_persons.HINT),
+        field(
+            view, "rows_per_person", said_of_persons.ROWS, own.rows if own.by is not None else usual,
+            hint=said_of_persons.ROWS_HINT, inputmode="numeric",
+        ),
+    ]  # fmt: skip
+    inner = form(
+        view, "persons", kept(hidden), element("div", fields, class_="knob-fields"), button(said_of_persons.SAVE), region="content",
+        class_="fields",
+    )  # fmt: skip
+    return element("section", noted, inner, id="persons")
 
 
 async def _grid(
@@ -79,7 +107,7 @@ async def _grid(
     found = found or await view.ask("grid", names=list(shown))
     risks: dict[str, Any] = {}
     if view.query.get("risk") == "all":
-        risks = {risk["name"]: risk for risk in await view.ask("risk", columns=list(shown))}
+        risks = {risk["name"]: risk for risk in await view.ask("risk", columns=list(shown), person=persons(view.workspace).by)}
     places = {name: place for place, name in enumerate(names)}
     return column_grid.grid(view, found["columns"], places, hidden=hidden, noticed=noticed or view.workspace.noticed(), risks=risks)
 
@@ -328,6 +356,21 @@ def _held(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {"low": low, "high": high}
 
 
+async def set_persons(view: View, form: Form) -> str:
+    """Say which column says whom a row is about, or that each row is one person."""
+    workspace, own = view.workspace, persons(view.workspace)
+    found = await view.ask("persons", apart=households(workspace))
+    usual = {one["name"]: one["usual"] for one in found["columns"]}
+    by = form.one_of("person", ["", *usual, *([own.by] if own.by else [])])
+    rows = form.whole("rows_per_person", 1) if by else None
+    form.check()
+    said_now = Persons(by or None, rows or usual.get(by, 1), known=True)
+    if said_now != own:
+        workspace.choose(NAME, {"by": by, "rows": said_now.rows})
+        view.journal(said_of_persons.chosen(said_now.by, said_now.rows))
+    return _back(view, form, "persons")
+
+
 async def find(view: View, form: Form) -> str:
     """The page with the first column whose name holds a text, after the present page if there is one."""
     text, names = form.text("find").casefold(), list(view.workspace.roles())
@@ -390,12 +433,18 @@ async def take_dictionary(view: View, form: Form) -> str:
 
 async def headline(view: View) -> Html:
     """Whom the columns that others may know single out."""
-    return column_grid.headline(await view.ask("headline"))
+    return await _headline(view)
+
+
+async def _headline(view: View) -> Html:
+    own = persons(view.workspace)
+    found = await view.ask("headline", person=own.by)
+    return column_grid.headline(found | {"rows_only": not own.known and await unsaid(view) is not None})
 
 
 async def saturated(view: View) -> Html:
     """Why the bars of what columns add are all short, where they are."""
-    return _saturated(await view.ask("headline"))
+    return _saturated(await view.ask("headline", person=persons(view.workspace).by))
 
 
 def _saturated(found: Mapping[str, Any]) -> Html:
@@ -413,7 +462,7 @@ async def risk(view: View) -> Html:
     lists = _lists(workspace.roles(), workspace.noticed())
     some = lists[_which(view, lists)]
     start = _start(view, len(some))
-    found = await view.ask("risk", columns=[names[int(number)]], of=some[start : start + PAGE])
+    found = await view.ask("risk", columns=[names[int(number)]], of=some[start : start + PAGE], person=persons(workspace).by)
     return column_grid.risk_bars(found[0])
 
 
@@ -428,8 +477,8 @@ SCREEN = Screen(
     question=said.QUESTION,
     show=show,
     actions={
-        "role": set_role, "many": many, "offer": offer, "change": change, "find": find, "undo": undo, "redo": redo,
-        "open_yaml": open_yaml, "yaml": write_yaml, "dictionary": take_dictionary,
+        "role": set_role, "many": many, "offer": offer, "change": change, "find": find, "persons": set_persons,
+        "undo": undo, "redo": redo, "open_yaml": open_yaml, "yaml": write_yaml, "dictionary": take_dictionary,
     },
     pieces={"headline": headline, "risk": risk, "saturated": saturated},
     mark=mark,

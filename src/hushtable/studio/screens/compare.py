@@ -12,6 +12,7 @@ from hushtable.studio import commands, words
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, select, tick
+from hushtable.studio.persons import persons
 from hushtable.studio.screens.recipe import LOADING, answers
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import compare as said
@@ -393,7 +394,7 @@ async def start(view: View, sent: Form) -> str:
     full = {f"{name}.{found[name]['knob']}": values for name, values in grid.items() if found[name]["knob"]}
     options = {
         "recipes": every, "target": target, "grid": full, "constraints": constraints, "rows": rows,
-        "public": bool(sent.get("public")), "seed": 0,
+        "public": bool(sent.get("public")), "seed": 0, **_persons(view),
     }  # fmt: skip
     # What cannot be tried is said at once, and beside its field.
     await view.ask("comparable", limit=LOADING, options=options)
@@ -404,6 +405,11 @@ async def start(view: View, sent: Form) -> str:
     view.journal(said.started(folder.name, every), "", command)
     view.start(VERB, request, said.title(every), folder=folder.name, kind="comparisons", like=VERB, command=command)
     return view.to("compare", c=folder.name)
+
+
+def _persons(view: View) -> dict[str, Any]:
+    own = persons(view.workspace)
+    return {} if own.by is None else {"person": own.by, "rows_per_person": own.rows}
 
 
 def _request(view: View, schema: str, options: Mapping[str, Any]) -> dict[str, Any]:

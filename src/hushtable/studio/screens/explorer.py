@@ -14,8 +14,10 @@ from hushtable.studio import commands, words
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, later, post_button
+from hushtable.studio.persons import persons
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import explorer as said
+from hushtable.studio.words import persons as said_of_persons
 
 NAME = "explorer"
 SEARCH = "best_levels"
@@ -69,7 +71,8 @@ def _kept(view: View) -> dict[str, Any]:
 
 
 def _demand(view: View) -> dict[str, Any]:
-    return {**DEMAND, **_kept(view).get("demand", {})}
+    by = persons(view.workspace).by
+    return {**DEMAND, **_kept(view).get("demand", {}), **({} if by is None else {"person": by})}
 
 
 def _keep(view: View, **changes: Any) -> None:
@@ -247,6 +250,8 @@ def _proof(view: View, here: Mapping[str, Any], demand: Mapping[str, Any]) -> Ht
     job = _search(view)
     ask = post_button(view, "search", said.SEARCH, region="content", screen=NAME)
     parts: list[Child]
+    if "person" in demand and (job is None or not job.state.open):
+        return element("section", element("h2", said.PROOF), element("p", said_of_persons.NO_SEARCH, class_="soft"), id="proof")
     if job is not None and job.state.open:
         stop = post_button(view, "cancel", said.CANCEL, region="content", screen=NAME, job=job.id)
         parts = [
@@ -341,8 +346,11 @@ async def demand(view: View, form: Form) -> str:
             form.fault(name, words.NOT_A_NUMBER)
     form.check()
     asked = {name: value if name == "k" else float(value or 0) for name, value in given.items()}
+    by = persons(view.workspace).by
     try:
-        await view.ask("rung", levels=_kept(view).get("levels"), current=None, demand=asked)
+        await view.ask(
+            "rung", levels=_kept(view).get("levels"), current=None, demand=asked | ({} if by is None else {"person": by})
+        )
     except InputError as error:
         raise InputError([Fault("k", fault.reason) for fault in error.faults]) from None
     except HushError as error:
@@ -354,6 +362,8 @@ async def demand(view: View, form: Form) -> str:
 async def search(view: View, form: Form) -> str:
     """Search the levels that lose least, as a job."""
     workspace, asked = view.workspace, _demand(view)
+    if "person" in asked:
+        raise InputError(said_of_persons.NO_SEARCH, where="person")
     folder = workspace.numbered("runs")
     request = {
         "data": str(workspace.table), "schema": str(workspace.freeze(folder)), "layout": workspace.project.layout,

@@ -11,6 +11,7 @@ from hushtable.report.html import Child, Html, element, join, table
 from hushtable.studio import commands
 from hushtable.studio.forms import Form
 from hushtable.studio.parts import button, field, form, later, post_button, select, tick
+from hushtable.studio.persons import persons
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import levels as said
 from hushtable.table.disk import whole_file
@@ -35,12 +36,13 @@ async def show(view: View) -> Shown:
     column = _column(view, columns)
     whole = column["name"] in view.workspace.chosen(NAME).get("shown", [])
     page = _number(view, "page")
-    found = await view.ask("ladder", column=column["name"], page=page, all_values=whole)
+    found = await view.ask("ladder", column=column["name"], page=page, all_values=whole, person=_person(view))
     ladder: Child
     if found["wrong"]:
         ladder = element("ul", [element("li", wrong) for wrong in found["wrong"]], class_="caution")
     elif "beside" in view.query:
-        ladder = _ladder(found, await view.ask("beside", column=column["name"], levels=_looked_at(view)), _looked_at(view))
+        levels = _looked_at(view)
+        ladder = _ladder(found, await view.ask("beside", column=column["name"], levels=levels, person=_person(view)), levels)
     else:
         ladder = later(view, "ladder", _ladder(found, None, {}), column=column["number"])
     headline = None if found["wrong"] else said.headline(column["name"], len(found["levels"]) - 1, found["origin"])
@@ -61,6 +63,10 @@ async def show(view: View) -> Shown:
         element("p", element("a", said.EXPLORE, href=view.to("explorer"), class_="main")),
     )
     return Shown(content, commands.hierarchy(view.workspace, column["name"], found["spec"]))
+
+
+def _person(view: View) -> str | None:
+    return persons(view.workspace).by
 
 
 def _column(view: View, columns: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -275,7 +281,7 @@ def _file(view: View, column: Mapping[str, Any], builder: Any) -> Html:
 
 async def _by_hand(view: View, column: Mapping[str, Any], whole: bool) -> Html | None:
     level, page = _number(view, "level", 1), _number(view, "members")
-    found = await view.ask("members", column=column["name"], level=level, page=page, all_values=whole)
+    found = await view.ask("members", column=column["name"], level=level, page=page, all_values=whole, person=_person(view))
     if not found["items"]:
         return None
     level, number = found["level"], str(column["number"])
@@ -385,9 +391,10 @@ async def ladder(view: View) -> Html:
     columns = await view.ask("ladders")
     column = _column(view, columns)
     whole = column["name"] in view.workspace.chosen(NAME).get("shown", [])
-    found = await view.ask("ladder", column=column["name"], all_values=whole)
+    found = await view.ask("ladder", column=column["name"], all_values=whole, person=_person(view))
     levels = _looked_at(view)
-    return _ladder(found, await view.ask("beside", slot="levels-beside", column=column["name"], levels=levels), levels)
+    beside = await view.ask("beside", slot="levels-beside", column=column["name"], levels=levels, person=_person(view))
+    return _ladder(found, beside, levels)
 
 
 async def build(view: View, form: Form) -> str:
@@ -421,6 +428,7 @@ async def build(view: View, form: Form) -> str:
             path=path,
             fill="fill" in form,
             all_values=column["name"] in view.workspace.chosen(NAME).get("shown", []),
+            person=_person(view),
         )
     except InputError as error:
         # Said beside the field of the builder that was used.

@@ -11,6 +11,7 @@ from hushtable.studio import commands, releases, words
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, post_button
+from hushtable.studio.persons import unsaid
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import publish as said
 from hushtable.studio.worker import TooLong
@@ -74,6 +75,7 @@ async def _form(view: View, release: Job, head: Html | None) -> Shown:
             "div",
             element(
                 "div",
+                await unsaid(view),
                 _checklist(view, release, listed),
                 _fields(view, release, filled, found["date"], listed),
                 _files(found["files"]),

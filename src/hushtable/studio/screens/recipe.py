@@ -11,8 +11,10 @@ from hushtable.studio import commands, words
 from hushtable.studio.forms import Form
 from hushtable.studio.jobs import Job, State
 from hushtable.studio.parts import button, field, form, later, select, switch
+from hushtable.studio.persons import persons, unsaid
 from hushtable.studio.screens.columns import PAGE
 from hushtable.studio.view import Mark, Screen, Shown, View
+from hushtable.studio.words import persons as said_of_persons
 from hushtable.studio.words import recipe as said
 from hushtable.studio.words import run as said_of_run
 from hushtable.studio.worker import TooLong
@@ -62,9 +64,12 @@ async def _command(view: View, name: str) -> Sequence[str]:
         return ("hush", "methods")
     run = _run(view)
     if run.get("best_of"):
-        own = {"schema": str(view.workspace.schema), "folder": "release", "best_of": run["best_of"], "options": run}
+        own = {
+            "schema": str(view.workspace.schema), "folder": "release", "best_of": run["best_of"],
+            "options": run | {"unit": _unit(view)},
+        }  # fmt: skip
         return commands.release(view.workspace, own)
-    return commands.preflight(view.workspace, name, run.get("settings") or {}, run.get("epsilon"))
+    return commands.preflight(view.workspace, name, run.get("settings") or {}, run.get("epsilon"), _unit(view))
 
 
 def _questions(view: View, own: Mapping[str, str]) -> Html:
@@ -192,6 +197,8 @@ async def _setup(view: View, name: str) -> Html:
         element("h2", said.SETUP),
         element("p", element("strong", about["title"]), " ", element("code", name), " ", _badge(about["assurance"])),
         _void(view, run, spends=about["spends"]),
+        _whom(view),
+        await unsaid(view),
         form(
             view, "settings",
             element("div", shown, class_="knob-fields"),
@@ -208,6 +215,18 @@ async def _setup(view: View, name: str) -> Html:
         ),
         id="setup",
     )  # fmt: skip
+
+
+def _unit(view: View) -> dict[str, Any] | None:
+    return persons(view.workspace).unit
+
+
+def _whom(view: View) -> Html | None:
+    own = persons(view.workspace)
+    if own.by is None:
+        return None
+    link = element("a", words.CHANGE, href=f"{view.to('columns')}#persons")
+    return element("p", said_of_persons.protected(own.by, own.rows), " ", link)
 
 
 def _void(view: View, run: Mapping[str, Any], *, spends: bool) -> Html | None:
@@ -244,7 +263,9 @@ async def _expected(view: View, name: str, run: Mapping[str, Any], about: Mappin
     parts: list[Child] = [element("h3", said.BEFORE)]
     if about["spends"]:
         epsilon = float(run.get("epsilon") or 1.0)
-        found = await view.ask("error", limit=LOADING, recipe=name, settings=run.get("settings") or {}, epsilon=epsilon)
+        found = await view.ask(
+            "error", limit=LOADING, recipe=name, settings=run.get("settings") or {}, epsilon=epsilon, unit=_unit(view)
+        )
         text = found["why"] or (said.NO_ERROR if found["width"] is None else said.error(found["width"], epsilon))
         parts.append(pairs([(said.ERROR, text)]))
     asked = _asked(view)
@@ -301,7 +322,7 @@ def _asked(view: View) -> dict[str, Any]:
     epsilon = float(run["epsilon"]) if run.get("epsilon") else None
     return {
         "recipe": str(run.get("recipe")), "settings": run.get("settings") or {}, "epsilon": epsilon,
-        "learn": run.get("domains") == "learn",
+        "learn": run.get("domains") == "learn", "unit": _unit(view),
     }  # fmt: skip
 
 
@@ -372,6 +393,8 @@ async def _best_of(view: View) -> Html:
         element("h2", said.BEST),
         element("p", element("code", ", ".join(run["best_of"])), " ", _badge("proven")),
         element("p", said.BEST_HINT, class_="soft"),
+        _whom(view),
+        await unsaid(view),
         form(view, "settings", inner, button(said.RUN, main=True, name="do", value="run"), class_="fields"),
         id="setup",
     )
@@ -471,7 +494,7 @@ def _try(view: View) -> str:
     request = {
         **asked, "data": str(workspace.table), "schema": str(schema), "layout": workspace.project.layout, "stamp": _stamp(view),
     }  # fmt: skip
-    command = commands.preflight(workspace, asked["recipe"], asked["settings"], asked["epsilon"])
+    command = commands.preflight(workspace, asked["recipe"], asked["settings"], asked["epsilon"], asked["unit"])
     title = said.title_tried(asked["recipe"])
     view.start(TRIED, request, title, folder=folder.name, like=asked["recipe"], command=command)
     return view.to("recipe", tried=1)
@@ -479,7 +502,7 @@ def _try(view: View) -> str:
 
 async def _start(view: View) -> str:
     """Put a release in the queue."""
-    workspace, run = view.workspace, _run(view)
+    workspace, run, unit = view.workspace, _run(view), _unit(view)
     best_of, settings = list(run.get("best_of") or ()), run.get("settings") or {}
     name = str(run.get("recipe") or "")
     # What it was tuned on stands in the recipe itself, and from there on the card.
@@ -498,7 +521,7 @@ async def _start(view: View) -> str:
         "hold_out": run.get("hold_out") or None, "layout": workspace.project.layout,
         "options": {
             "epsilon": run.get("epsilon"), "seed": run.get("seed"), "allow_copies": run.get("reason") or None,
-            "learn_domain": run.get("domains") == "learn" and not best_of,
+            "learn_domain": run.get("domains") == "learn" and not best_of, **({"unit": unit} if unit else {}),
         },
     }  # fmt: skip
     command = commands.release(workspace, request)

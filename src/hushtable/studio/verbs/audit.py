@@ -28,12 +28,13 @@ def audit(request: Mapping[str, Any], folder: Path, progress: Progress) -> dict[
     sides = open_sides(paths, training_schema(Path(request["schema"])), Compute(), Layout(), progress)
     assert sides.control is not None
     report = ht.audit(
-        sides.train, sides.release, sides.control, card=sides.card, known=request["known"], only=request.get("only", ()),
+        sides.train, sides.release, sides.control, card=sides.card, person=request.get("person"), known=request["known"],
+        only=request.get("only", ()),
         gates=request.get("gates", ()), power=request.get("power", False), seed=request.get("seed", 0), progress=progress,
     )  # fmt: skip
     out = Path(request["out"])
     with whole_file(out.with_name(out.name + PEOPLE), private=True) as partial:
-        partial.write_text(json.dumps(people(report, sides)), encoding="utf-8")
+        partial.write_text(json.dumps(people(report, sides, request.get("person"))), encoding="utf-8")
     report.save(out)
     decision = decide(report.evidence)
     return {
@@ -45,9 +46,11 @@ def audit(request: Mapping[str, Any], folder: Path, progress: Progress) -> dict[
     }
 
 
-def people(report: AuditReport, sides: Sides) -> dict[str, Any]:
+def people(report: AuditReport, sides: Sides, person: str | None = None) -> dict[str, Any]:
     """The records at risk and, where the rows are in memory, what gives each away, values as their form alone."""
     held, found = sides.train, sides.release
+    if isinstance(held, Table):
+        held = held.held_by(person)
     groups: list[dict[str, Any]] = []
     if isinstance(held, Table) and isinstance(found, Table):
         lines = [_line(one) for one in ht.records(report, held, found, values=True)]

@@ -16,4 +16,7 @@ def preflight(request: Mapping[str, Any], folder: Path, progress: Progress) -> d
     """As ``hush preflight`` does it."""
     table = ht.read(request["data"], request["schema"], layout=ht.Layout.of(**request.get("layout", {})))
     recipe = known.load(request["recipe"]).set(request["settings"])
-    return told(preflighted(table, recipe, request["epsilon"], learn=bool(request.get("learn")), progress=progress))
+    found = preflighted(
+        table, recipe, request["epsilon"], learn=bool(request.get("learn")), unit=request.get("unit"), progress=progress
+    )
+    return told(found)

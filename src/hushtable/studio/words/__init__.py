@@ -34,6 +34,7 @@ NOT_FOUND = "There is no such page"
 BROKEN = "Something went wrong in the studio"
 BROKEN_TEXT = "Nothing was released. What to report:"
 
+CHANGE = "Change"
 TABLE, ROWS, PROTECTED, RECIPE, PROMISE, VERDICT = "Table", "Rows", "Protected", "Recipe", "Promise", "Verdict"
 STALE = "stale: the table or its schema changed"
 

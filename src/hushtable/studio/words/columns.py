@@ -168,7 +168,7 @@ def why(reason: str) -> str:
 
 def whom(found: Mapping[str, Any]) -> str:
     """Whom the shares count."""
-    return "people"
+    return "rows" if found.get("rows_only") else "people"
 
 
 def sampled(rows: int, of: int) -> str:
