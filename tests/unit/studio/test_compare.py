@@ -205,7 +205,7 @@ def test_a_proof_that_is_taken_all_the_same_is_void_on_its_card(opened, run, mon
         return Job(more["folder"], verb, verb, request, title)
 
     monkeypatch.setattr(type(opened.studio), "start", start)
-    run(opened.post(page.form("recipe/settings"), do="run"))
+    run(opened.post(page.form("recipe/settings"), do="run", domains="learn"))
     (request,) = started
     recipe = ht.Recipe.parse(Path(request["recipe"]).read_text(encoding="utf-8"))
     assert (recipe.recipe, recipe.tuned) == ("aim", "private")

@@ -24,17 +24,17 @@ def build(
     *,
     watch: Watcher,
     column: str,
-    way: str,
-    given: Any,
+    spec: tuple[str, Any],
     path: str,
     fill: bool = False,
     all_values: bool = False,
     person: str | None = None,
 ) -> dict[str, Any]:
-    """The hierarchy that a builder makes, or the file of somebody; ``path`` is what its file will be called.
+    """The hierarchy that a builder makes of what it is given, or the file of somebody; ``path`` is what its file will be called.
 
     Values that a file has no line for are a fault that names them, or with ``fill`` groups of their own.
     """
+    way, given = spec
     if way == "derived":
         own = opened.table.schema[column]
         return _changed(opened, replace(own, hierarchy=None, drafted=own.drafted - {Facet.HIERARCHY}))

@@ -423,8 +423,7 @@ async def build(view: View, form: Form) -> str:
         found = await view.ask(
             "build_hierarchy",
             column=column["name"],
-            way=way,
-            given=given,
+            spec=(way, given),
             path=path,
             fill="fill" in form,
             all_values=column["name"] in view.workspace.chosen(NAME).get("shown", []),
