@@ -75,9 +75,6 @@ def test_the_same_rows_are_no_control(hush, parts, tmp_path):
     code, _, said = hush("audit", *given, "--schema", parts / "schema.yaml", "--out", tmp_path / "a", *DISK)
     assert code == 2
     assert "--control" in said
-    code, _, said = hush(*words("audit", parts, tmp_path / "a", "--engine", "local[2]"))
-    assert code == 2
-    assert "memory or duckdb" in said.replace("\n", " ")
 
 
 def test_a_schema_is_drafted_for_a_folder_as_for_one_file(hush, parts, tmp_path):
