@@ -384,7 +384,7 @@ class Keeping:
     most: int
     key: Identity
     width: int
-    """Words by which a person is told."""
+    """Words that identify a person."""
 
     def __call__(self, batches: Batches) -> Answers:
         """The places of those that stay, as the gaps between them."""
@@ -402,7 +402,7 @@ class Keeping:
 
 
 def places_of(answer: tuple[int, bytes]) -> Integers:
-    """The places that ``Keeping`` tells."""
+    """The places that ``Keeping`` answers with."""
     wide, gaps = answer
     return np.cumsum(np.frombuffer(zlib.decompress(gaps), f"u{wide}").astype(np.int64))
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from hushtable.report.html import Html, element
 from hushtable.studio.jobs import Job, State
+from hushtable.studio.parts import button
 from hushtable.studio.view import View
+from hushtable.studio.words import audit as said
 
 RELEASE, AUDIT = "release", "audit"
 MAIN = "audit"
@@ -59,3 +62,19 @@ def free(folder: Path, name: str, endings: Iterable[str] = ("",)) -> str:
 
 def _jobs(view: View) -> Iterable[Job]:
     return view.studio.jobs.latest() if view.studio.jobs is not None else ()
+
+
+def choice(view: View, release: Job) -> Html | None:
+    """A choice among the releases, on the screen that shows this one; None where there is no other."""
+    known = made(view)
+    if len(known) < 2:
+        return None
+    options = [
+        element("option", said.run(job.folder.name, job.title), value=job.folder.name, selected=job is release) for job in known
+    ]
+    return element(
+        "form",
+        element("label", said.RELEASE, for_="field-run"),
+        element("select", options, id="field-run", name="run", data_submit=True),
+        button(said.SHOW), method="get", action=view.to(view.screen), class_="inline-fields",
+    )  # fmt: skip

@@ -36,7 +36,7 @@ async def show(view: View) -> Shown:
             element("div", element("p", said.NONE_YET, class_="lead"), _link(said.TO_RUN, view.to("run")), class_="panel-box")
         )
     job = _asked(view, release)
-    head = _releases(view, release)
+    head = releases.choice(view, release)
     if job is None:
         return Shown(join(head, _other(view, release), await unsaid(view), _begin(view, release)))
     if job.state.open:
@@ -50,21 +50,6 @@ def _asked(view: View, release: Job) -> Job | None:
     """The audit that the address names while it is at work or where it went wrong; else the one the verdict comes from."""
     named = next((job for job in releases.audits(view, release) if job.id == view.query.get("job")), None)
     return named if named is not None and named.state is not State.DONE else releases.main_audit(view, release)
-
-
-def _releases(view: View, release: Job) -> Html | None:
-    known = releases.made(view)
-    if len(known) < 2:
-        return None
-    options = [
-        element("option", said.run(job.folder.name, job.title), value=job.folder.name, selected=job is release) for job in known
-    ]
-    return element(
-        "form",
-        element("label", said.RELEASE, for_="field-run"),
-        element("select", options, id="field-run", name="run", data_submit=True),
-        button(said.SHOW), method="get", action=view.to("audit"), class_="inline-fields",
-    )  # fmt: skip
 
 
 def _begin(view: View, release: Job) -> Html:

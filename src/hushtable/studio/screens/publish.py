@@ -32,7 +32,7 @@ async def show(view: View) -> Shown:
     job = next((job for job in _jobs(view, release) if job.id == view.query.get("job")), None)
     if job is None and "new" not in view.query and not view.faults:
         job = next((job for job in _jobs(view, release) if job.verb == VERB and job.state in (State.DONE, State.RUNNING)), None)
-    head = _releases(view, release)
+    head = releases.choice(view, release)
     if job is not None and job.state.open:
         return Shown(join(head, at_work(view, job)), job.command, title=words.percent(job.share), refresh=True)
     if job is not None and job.state is not State.DONE and not view.faults:
@@ -45,21 +45,6 @@ async def show(view: View) -> Shown:
 def _jobs(view: View, release: Job) -> list[Job]:
     known = view.studio.jobs.latest() if view.studio.jobs is not None else ()
     return [job for job in known if job.verb in (VERB, CHECK) and job.folder == release.folder]
-
-
-def _releases(view: View, release: Job) -> Html | None:
-    known = releases.made(view)
-    if len(known) < 2:
-        return None
-    options = [
-        element("option", said.run(job.folder.name, job.title), value=job.folder.name, selected=job is release) for job in known
-    ]
-    return element(
-        "form",
-        element("label", said.RELEASE, for_="field-run"),
-        element("select", options, id="field-run", name="run", data_submit=True),
-        button(said.SHOW), method="get", action=view.to("publish"), class_="inline-fields",
-    )  # fmt: skip
 
 
 async def _form(view: View, release: Job, head: Html | None) -> Shown:

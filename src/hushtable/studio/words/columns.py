@@ -55,7 +55,6 @@ LIST = "Which columns are listed"
 
 SEVERAL = "Several columns at once"
 SEVERAL_HINT = "Tick columns in the list, then say what they are."
-TICK = "Tick"
 EVERY = "All columns of this list, also those on other pages"
 REASON = "Why is their domain public knowledge?"
 REASON_HINT = (
@@ -104,7 +103,6 @@ DICTIONARY_HINT = (
     "What agrees with the rows is declared; a column that disagrees stays as it is and is named."
 )
 DICTIONARY_REASON = "Why is it public knowledge?"
-DICTIONARY_FILE = "File"
 NO_DICTIONARY = "There is no CSV or JSON file here beside the table."
 TAKE = "Take what agrees"
 UP = "One folder up"

@@ -48,7 +48,6 @@ SMALLEST = "k"
 ALONE = "People alone"
 CLASSES = "Classes that stay"
 SUPPRESSED = "Rows suppressed"
-PEOPLE_LOST = "People who lose a row"
 LOST = "What each column loses"
 WORDS = (
     "k: people in the smallest class that stays. Alone: nobody else has the same values, before rows are suppressed. "

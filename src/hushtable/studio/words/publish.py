@@ -9,8 +9,6 @@ LABEL = "Publish"
 QUESTION = "May it go out?"
 NONE_YET = "There is no release yet that could be published."
 TO_RUN = "Make one"
-RELEASE = "Release"
-SHOW = "Show"
 CHECKLIST = "Checklist"
 READY = "Nothing on the list speaks against publishing it."
 REFUSED = "It cannot be published yet: what is marked with a cross must be mended first."
@@ -74,11 +72,6 @@ ENDED = {
     State.CANCELLED: "It was cancelled, and nothing was published.",
     State.INTERRUPTED: "The studio ended before it was done. Nothing was published.",
 }
-
-
-def run(name: str, title: str) -> str:
-    """A release to choose."""
-    return f"{name}: {title}"
 
 
 def title(recipe: str) -> str:

@@ -31,7 +31,7 @@ ANSWER = "Show what fits"
 SHORTLIST = "What fits"
 NOTHING_FITS = "No recipe fits these answers and this table; below is why. Another answer, or another schema, may help."
 LEFT_OUT = "What was left out, and why"
-PROMISE, HAPPENS, TIME, EVIDENCE = "It promises", "What happens to values", "Time", "Evidence"
+PROMISE, HAPPENS, TIME = "It promises", "What happens to values", "Time"
 WHEN = "When to take it, and when not"
 TAKE_IT, LOOK_ELSEWHERE = "Take it if", "Look elsewhere if"
 CHOOSE, CHOSEN = "Choose", "Chosen"
@@ -88,7 +88,6 @@ SEEN = "You have seen how recipes do on these rows. A proof holds only if recipe
 BEST = "The best of several private recipes, chosen privately"
 BEST_HINT = "About five releases are made by them and the best is kept; the budget pays for the choice too."
 TO_COMPARISON = "See the comparison"
-CHOICE_CHANGED = "Answers about the recipe changed"
 MEASURED = "for 10,000 people of the bundled town"
 NOT_MEASURED = "not measured yet"
 
@@ -130,8 +129,8 @@ def undeclared(columns: Sequence[str], *, codes: bool) -> str:
     parts = [f"what values {listed(list(columns), 4)} may have"] if columns else []
     parts += ["which codes mean a missing value"] if codes else []
     return (
-        f"A privacy budget proves nothing yet: {' and '.join(parts)} was read off the rows, so one person more could have changed "
-        "it. There are two ways out."
+        f"A privacy budget proves nothing yet: {' and '.join(parts)}: that was read off the rows, so one person more could "
+        "have changed it. There are two ways out."
     )
 
 
