@@ -90,7 +90,8 @@ def test_a_signal_in_the_middle_of_an_epoch_leaves_nothing_half_written(town, tm
     run = subprocess.Popen([sys.executable, "-m", "hushtable.cli", *map(str, words)], stderr=subprocess.PIPE, text=True)
     try:
         for _ in range(600):
-            if list((tmp_path / "work").glob("*.npz")) or run.poll() is not None:
+            # A hidden file is one that is still written.
+            if list((tmp_path / "work").glob("[!.]*.npz")) or run.poll() is not None:
                 break
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)
