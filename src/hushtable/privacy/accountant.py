@@ -108,8 +108,9 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     if not math.isfinite(rho):
         return 1.0
     low, high = 1.0 + 1e-12, (epsilon + 1) / (2 * rho) + 2
-    for _ in range(200):  # the exponent is convex in alpha: halve on the sign of its derivative
-        alpha = (low + high) / 2
+    before = 0.0, 0.0
+    while (low, high) != before:  # the exponent is convex in alpha: halve on the sign of its derivative, to the last digit
+        alpha, before = (low + high) / 2, (low, high)
         if (2 * alpha - 1) * rho - epsilon + math.log1p(-1 / alpha) < 0:
             low = alpha
         else:
