@@ -81,6 +81,8 @@ def test_from_the_verdict_to_the_zip(browser: Browser, audited: Server, tmp_path
     page.get_by_role("link", name=said.PEOPLE, exact=True).click()
     first = page.get_by_role("button", name=re.compile(f"^{said.SHOW_VALUES} the values")).first
     shown = first.get_attribute("id")
+    # Until the script is there a form leaves the page, and takes the focus with it.
+    page.wait_for_load_state()
     first.focus()
     page.keyboard.press("Enter")
     page.locator(".record.shown").wait_for()

@@ -29,6 +29,15 @@ class Answer:
     def text(self) -> str:
         return self.body.decode()
 
+    @property
+    def plain(self) -> str:
+        """The page without what is drawn at random, whose digits are nobody's: tokens, and the way to the studio."""
+        text = self.text
+        for form in self.forms():
+            for drawn in (form.fields.get("token", ""), form.action.partition("/")[2].partition("/")[0]):
+                text = text.replace(drawn, "") if drawn else text
+        return text
+
     def forms(self) -> list[Form]:
         found = Forms()
         found.feed(self.text)

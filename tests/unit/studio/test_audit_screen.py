@@ -174,7 +174,7 @@ def values(audited):
 
 
 def test_records_stand_beside_the_rows_that_give_them_away_without_a_value(audited, run):
-    text = run(audited.get("audit?tab=people")).text
+    text = run(audited.get("audit?tab=people")).plain
     shown = text[text.index('id="content"') : text.index('id="command"')]
     assert [value for value in values(audited) if value in shown] == []
     report = report_of(audited)
