@@ -194,10 +194,17 @@ class Binned:
         """Bins cut from noisy counts."""
         return replace(cls.of(schema, {name: edges_of(schema[name], c.edges) for name, c in inside.items()}), inside=inside)
 
+    @property
+    def cellwise(self) -> tuple[str, ...]:
+        """The columns that are cut."""
+        return tuple(self.edges)
+
     def apply(self, table: Table) -> Table:
         """Numbers to bins."""
         coded = []
         for name, edges in self.edges.items():
+            if name not in table.schema:
+                continue  # the rows of any columns may be asked for
             values = table.floats(name)
             codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
             coded.append((self.schema[name], np.where(np.isnan(values), -1, codes).astype(np.int32)))

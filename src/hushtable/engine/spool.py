@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from hushtable.display import meant
 from hushtable.engine.compute import Compute
+from hushtable.engine.mapped import mapped
 from hushtable.engine.order import quantiles
 from hushtable.engine.packing import Cells
 from hushtable.engine.persons import People, count, kept
-from hushtable.engine.store import Store, private_folder, stored
+from hushtable.engine.store import Store, StoredRows, private_folder, stored
 from hushtable.engine.tuples import tuples
 from hushtable.errors import InputError, PlanError
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.coins import identified, key_of
 from hushtable.table.counting import Kept
-from hushtable.table.rows import BATCH, Additive, Code, Columns, Question, Tuples, is_additive
+from hushtable.table.rows import BATCH, Additive, Cellwise, Code, Columns, Question, Tuples, is_additive
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -34,7 +35,7 @@ class Spooled:
     """Rows on disk under a schema: all columns of a store or some of them, all of its rows or those that are chosen."""
 
     schema: Schema
-    at: Callable[[], Store]
+    at: Callable[[], StoredRows]
     """Where the rows lie; written when it is first asked for."""
     compute: Compute = field(default_factory=Compute)
     chosen: NDArray[np.uint8] | None = field(default=None, repr=False)
@@ -62,7 +63,7 @@ class Spooled:
         return f"Spooled({self.rows:,} rows: {', '.join(self.schema.names)})"
 
     @property
-    def store(self) -> Store:
+    def store(self) -> StoredRows:
         """Where the rows lie."""
         return self.at()
 
@@ -131,8 +132,11 @@ class Spooled:
         return replace(self, schema=schema)
 
     def encoded(self, code: Code) -> Spooled:
-        """The rows as a code writes them: batch by batch, to a store of their own, once somebody asks for them."""
+        """The rows as a code writes them: by lists of what becomes of each cell, else written anew when somebody asks for them."""
         schema = code.apply(self._empty(self.schema.names)).schema
+        if isinstance(code, Cellwise):
+            changed = cache(lambda: mapped(self.store, self.schema, code, self.compute.work))
+            return Spooled(schema, changed, self.compute, self.chosen, self.known)
 
         def batches() -> Iterator[Table]:
             for batch in self.batches():

@@ -6,10 +6,11 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -26,6 +27,42 @@ from hushtable.table.table import Table
 
 Texts = Callable[[tuple[str, ...], int, int], Table]
 """Reads columns of free text and keys, from one row to another."""
+
+
+class StoredRows(Protocol):
+    """Rows on disk, of which any columns are read from one row to another."""
+
+    @property
+    def schema(self) -> Schema:
+        """Of all columns."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def packings(self) -> Mapping[str, Packing]:
+        """How the cells of each column lie, but for free text and keys."""
+        ...
+
+    @property
+    def texts(self) -> Texts | None:
+        """Reads free text and keys, where they were not left behind."""
+        ...
+
+    def cells(self, name: str, start: int, stop: int) -> Array:
+        """What is stored of one column, from one row to another."""
+        ...
+
+    def array(self, name: str, start: int, stop: int) -> Array:
+        """The values of one column, from one row to another."""
+        ...
+
+    def people(self, name: str, start: int, stop: int) -> tuple[Words, Mask]:
+        """Who holds each row by a column of keys, from one row to another, and whether that is known."""
+        ...
 
 
 def stored(schema: Schema) -> list[str]:

@@ -84,6 +84,16 @@ class Code(Protocol):
         ...
 
 
+@runtime_checkable
+class Cellwise(Code, Protocol):
+    """A code that changes some columns, each cell by itself, and leaves all others as they are."""
+
+    @property
+    def cellwise(self) -> tuple[str, ...]:
+        """The columns that it changes; a table of some of these alone it encodes as it does any other."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Tuples:
     """The different tuples of some columns, in lexicographic order of their codes, and how many rows hold each."""

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hushtable.encode.bins import Bins
 from hushtable.engine import spool, tuples
 from hushtable.engine.compute import GB, LEAST, Compute
 from hushtable.engine.spool import Spooled
 from hushtable.errors import InputError, PlanError
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.query import Histogram, Ladder, Ranges, Sum, Total
+from hushtable.privacy.vault import Vault
 from hushtable.table.columns import NUMBERS, Bounds, Column, Kind, Levels, Role
 from hushtable.table.rows import answered
 from hushtable.table.schema import Schema
@@ -128,6 +130,30 @@ def test_what_a_code_writes_lies_in_a_store_of_its_own():
     assert encoded.rows == rows.rows
     expected = Doubled(table.schema).apply(table.take(np.arange(50) % 3 > 0))
     assert_equal(expected, Table.concat(list(encoded.select(table.schema.names).batches())))
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(width=4), st.integers(0, 2**32), st.sampled_from([1 << 22, 2]))
+def test_cells_that_are_looked_up_are_those_that_would_be_written(table, seed, widest):
+    kept = np.random.default_rng(seed).random(table.rows) < 0.6
+    code = Bins(edges="uniform", bins=3).fit(Vault.of(table), np.random.default_rng(0))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("hushtable.engine.mapped.WIDEST", widest)
+        for own, rows in ((table, Spooled.of(table)), (table.take(kept), Spooled.of(table).take(kept))):
+            expected, encoded = code.apply(own), rows.encoded(code)
+            assert (encoded.rows, encoded.schema) == (expected.rows, expected.schema)
+            assert_equal(expected, Table.concat([Table.empty(expected.schema), *encoded.batches()]))
+            sets = [(name,) for name in code.edges]
+            for one, two in zip(expected.histograms(sets), encoded.histograms(sets), strict=True):
+                np.testing.assert_array_equal(one, two)
+
+
+def test_of_a_required_column_no_cell_is_missing():
+    column = Column(name="age", kind=Kind.INTEGER, domain=Bounds(3, 40), required=True)
+    table = Table(Schema((column,)), {"age": np.arange(3, 41)})
+    code = Bins(edges="uniform", bins=4).fit(Vault.of(table), np.random.default_rng(0))
+    rows = Spooled.of(table).encoded(code)
+    assert_equal(code.apply(table), Table.concat(list(rows.batches())))
 
 
 class Ranked:
