@@ -18,6 +18,7 @@ from hushtable.privacy import vault
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.synthesize.mixture import sums
+from hushtable.table.table import Table
 
 NAMES = [line["name"] for line in everything()["recipes"] if any_size(load(line["name"]))]
 PRIVATE = [name for name in NAMES if any(step.spends for step in load(name).steps)]
@@ -146,3 +147,18 @@ def test_places_are_those_of_the_rows(town, in_memory, monkeypatch):
     monkeypatch.setattr(Spooled, "_spans", lambda self, size: list(spans(self, size))[::-1])
     with pytest.raises(AssertionError):
         assert_same(expected, made_of(rows, recipe))
+
+
+@pytest.mark.parametrize("name", ["mdav", "v-mdav", "univariate"])
+def test_of_rows_on_disk_only_the_columns_that_are_grouped_are_held_at_once(name, town, in_memory, monkeypatch):
+    recipe = load(name)
+    rows, fetched = on_disk(town, 1000, monkeypatch), []
+
+    def some(self, why):
+        fetched.append(self.schema.names)
+        return Table.concat(list(self.batches()))
+
+    monkeypatch.setattr(Spooled, "whole", some)
+    assert_same(in_memory(recipe), made_of(rows, recipe))
+    assert [set(names) for names in fetched] == [set(town.schema.quasi)]
+    assert not any_size(recipe)

@@ -16,7 +16,7 @@ from hushtable.pipeline.hybrid import ANONYMIZERS, Hybrid, Order, generators
 from hushtable.pipeline.large import in_memory_only
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import OTHERS, Recipe, defaults, plain_value, step_name
-from hushtable.pipeline.step import Step, documented_knobs
+from hushtable.pipeline.step import Reads, Step, documented_knobs
 from hushtable.pipeline.structure import with_structure
 from hushtable.privacy.unit import Budget, Unit
 
@@ -58,7 +58,8 @@ def any_size(recipe: Recipe) -> bool:
     budget = Budget(1.0, 1e-6) if any(step.spends for step in recipe.steps) else None
     schema = people_schema()
     try:
-        return not in_memory_only(plan(with_structure(recipe, schema, budget, unit), schema, budget=budget, unit=unit, factor=1.0))
+        course = plan(with_structure(recipe, schema, budget, unit), schema, budget=budget, unit=unit, factor=1.0)
+        return not in_memory_only(course) and all(planned.plan.reads is not Reads.COLUMNS for planned in course.steps)
     except HushError:
         return False
 

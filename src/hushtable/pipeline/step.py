@@ -45,6 +45,8 @@ class Reads(StrEnum):
     """Additive and counted questions alone: wherever the rows are."""
     BATCHES = "batches"
     """Different tuples with their counts, and batches of rows: wherever the rows are."""
+    COLUMNS = "columns"
+    """All rows at once of the columns that it changes or protects, and batches of all others: wherever those columns fit."""
     MEMORY = "memory"
     """All rows at once."""
 

@@ -45,6 +45,8 @@ def test_groups_of_blocks_are_groups_of_mdav(monkeypatch):
     assert sizes.max() <= 9
     assert told == sorted(told)
     assert told[-1] <= 1
+    # However many are worked on at a time.
+    np.testing.assert_array_equal(in_blocks(space, 5, by_mdav(5), told.append, workers=3)[0], labels)
 
 
 def test_few_records_are_one_block():

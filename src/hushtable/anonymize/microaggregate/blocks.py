@@ -7,7 +7,7 @@ a side then differ so much less. Groups never reach over a cut, which costs a li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -22,19 +22,21 @@ FAIR = 0.1
 Report = Callable[[float], None]
 
 
-def in_blocks(space: Space, k: int, partition: Callable[[Space, Report], Integers], report: Report) -> tuple[Integers, int]:
-    """The group of each record, formed by ``partition`` in each block by itself; and how many blocks there are."""
+def in_blocks(
+    space: Space, k: int, partition: Callable[[Space, Report], Integers], report: Report, workers: int = 1
+) -> tuple[Integers, int]:
+    """The group of each record, formed by ``partition`` in each block by itself, some at a time; and how many blocks there are."""
     blocks = list(_blocks(space, max(MOST, GROUPS * k)))
+    if len(blocks) == 1:
+        return partition(space, report), 1
     labels, label, done = np.empty(space.rows, np.int64), 0, 0
-    for rows in blocks:
-        own = partition(space.take(rows), partial(_shared, report, done / space.rows, len(rows) / space.rows))
-        labels[rows] = own + label
-        label, done = label + int(own.max()) + 1, done + len(rows)
+    with ThreadPoolExecutor(workers) as pool:
+        formed = pool.map(lambda rows: partition(space.take(rows), lambda share: None), blocks)
+        for rows, own in zip(blocks, formed, strict=True):
+            labels[rows] = own + label
+            label, done = label + int(own.max()) + 1, done + len(rows)
+            report(done / space.rows)
     return labels, len(blocks)
-
-
-def _shared(report: Report, begun: float, part: float, share: float) -> None:
-    report(begun + part * share)
 
 
 def _blocks(space: Space, most: int) -> Iterator[Integers]:

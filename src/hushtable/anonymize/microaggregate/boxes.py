@@ -65,7 +65,7 @@ def grow(numbers: Floats, codes: NDArray[np.int32], weights: Floats, ids: Intege
     return boxes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _order(numbers, codes, weights, levels, depth):  # type: ignore[no-untyped-def]
     """An order of the records in which neighbours lie together: halved again and again where they spread most."""
     p, n = numbers.shape
@@ -122,7 +122,7 @@ def _halve(keys, order, low, middle, high):  # type: ignore[no-untyped-def]
             return
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill(boxes):  # type: ignore[no-untyped-def]
     leaves = len(boxes.starts) - 1
     for leaf in range(leaves):

@@ -51,7 +51,7 @@ def partition(
     return labels
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rounds(boxes, k, enough, tallies, labels, label):  # type: ignore[no-untyped-def]
     """Form groups, two in a round, until fewer than ``enough`` records are free, or for a slice; the next label."""
     p, q = len(boxes.numbers), len(boxes.codes)

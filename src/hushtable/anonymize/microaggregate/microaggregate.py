@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.anonymized import Anonymized, AnonymizedRows, anonymized
 from hushtable.anonymize.microaggregate import diverse, mdav, univariate, vmdav
 from hushtable.anonymize.microaggregate.blocks import in_blocks
 from hushtable.anonymize.microaggregate.diverse import Demand
 from hushtable.anonymize.microaggregate.space import Centre, Scale, Space, representatives
 from hushtable.anonymize.people import records, require_people
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, promises, protected
+from hushtable.engine.compute import compute_of
+from hushtable.engine.replaced import with_columns
 from hushtable.errors import PlanError
 from hushtable.pipeline.publish import private_domain
-from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
+from hushtable.pipeline.step import Core, Plan, Reads, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
@@ -122,6 +124,7 @@ class Microaggregate(Core):
             effect=Effect.COLUMN_GROUPS if apart else Effect.EDIT_ROWS,
             promises=tuple(promised),
             caveats=self._caveats(schema, columns, apart=apart),
+            reads=Reads.COLUMNS,
         )
 
     def _caveats(self, schema: Schema, columns: tuple[str, ...], *, apart: bool) -> tuple[str, ...]:
@@ -141,18 +144,21 @@ class Microaggregate(Core):
             caveats.append(f"left as they were by the grouping: {', '.join(rest)}")
         return tuple(caveats)
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized | AnonymizedRows:
         """Partition the rows and replace each group's values; ``rng`` is not needed."""
-        table = vault.open(Raw(_WHY), _WHY)
-        require_people(table, self.k, "microaggregate.k")
-        columns = self._columns(table.schema)
+        rows = vault.open_rows(Raw(_WHY), _WHY)
+        require_people(rows, self.k, "microaggregate.k")
+        columns = self._columns(rows.schema)
+        needed = dict.fromkeys((*columns, *self._secrets(rows.schema)))
+        table = rows.select(needed).whole(f"microaggregation of {', '.join(needed)}")
         if self.method is Method.UNIVARIATE:
-            released, result = self._apart(table, columns)
+            replaced, result = self._apart(table, columns)
         else:
-            released, result = self._together(table, columns, vault)
-        return Anonymized(released, {"k": self.k, "method": str(self.method), "columns": list(columns), **result})
+            replaced, result = self._together(table, columns, vault, compute_of(rows).threads)
+        chosen = {"k": self.k, "method": str(self.method), "columns": list(columns), **result}
+        return anonymized(with_columns(rows, replaced), chosen)
 
-    def _apart(self, table: Table, columns: tuple[str, ...]) -> tuple[Table, dict[str, Any]]:
+    def _apart(self, table: Table, columns: tuple[str, ...]) -> tuple[list[tuple[Column, Array]], dict[str, Any]]:
         """Each column by itself."""
         replaced, sizes, losses = [], [], []
         for name in columns:
@@ -164,41 +170,42 @@ class Microaggregate(Core):
             sizes.append(np.bincount(groups))
             losses.append(space.errors(groups))
         errors = reduce(add, losses).summary(absolute=self._absolute(table.schema))
-        return table.with_columns(*replaced), {**_sizes(np.concatenate(sizes)), **errors}
+        return replaced, {**_sizes(np.concatenate(sizes)), **errors}
 
-    def _together(self, table: Table, columns: tuple[str, ...], vault: Vault) -> tuple[Table, dict[str, Any]]:
+    def _together(
+        self, table: Table, columns: tuple[str, ...], vault: Vault, workers: int
+    ) -> tuple[list[tuple[Column, Array]], dict[str, Any]]:
         """Whole records."""
         space = Space.of(table, columns, self.scale, self._weights(columns))
         first, place = records(table, columns)
-        formed, result = self._partition(space.take(first), vault)
+        formed, result = self._partition(space.take(first), vault, workers)
         secrets = self._secrets(table.schema)
         demand = Demand(k=self.k, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
         groups = diverse.merge(space, table, formed[place], secrets, demand, _part(vault, 0.7, 0.2))
         if secrets or table.persons is not None:
             result["merged"] = int(formed.max()) - int(groups.max())
         vault.report(0.9)
-        replaced = self._replaced(space, table, columns, groups)
-        return table.with_columns(*replaced), {
+        return self._replaced(space, table, columns, groups), {
             **result,
             **_sizes(np.bincount(groups)),
             **space.errors(groups).summary(absolute=self._absolute(table.schema)),
         }
 
-    def _partition(self, space: Space, vault: Vault) -> tuple[Integers, dict[str, Any]]:
+    def _partition(self, space: Space, vault: Vault, workers: int = 1) -> tuple[Integers, dict[str, Any]]:
         """The groups, for V-MDAV the gamma they were formed with, and whether that was done in blocks."""
         if self.method is Method.MDAV:
-            groups, blocks = self._formed(space, None, _part(vault, 0.0, 0.7))
+            groups, blocks = self._formed(space, None, _part(vault, 0.0, 0.7), workers)
             return groups, _in_many(blocks)
         if self.gamma is not None:
-            groups, blocks = self._formed(space, self.gamma, _part(vault, 0.0, 0.7))
+            groups, blocks = self._formed(space, self.gamma, _part(vault, 0.0, 0.7), workers)
             return groups, {"gamma": self.gamma, **_in_many(blocks)}
         each = 0.7 / (len(GAMMAS) + 1)
-        tried = [self._formed(space, gamma, _part(vault, i * each, each)) for i, gamma in enumerate((None, *GAMMAS))]
+        tried = [self._formed(space, gamma, _part(vault, i * each, each), workers) for i, gamma in enumerate((None, *GAMMAS))]
         best = int(np.argmin([space.errors(groups).all_within for groups, _ in tried]))
         groups, blocks = tried[best]
         return groups, {"gamma": GAMMAS[best - 1] if best else "none: mdav lost least", **_in_many(blocks)}
 
-    def _formed(self, space: Space, gamma: float | None, report: Callable[[float], None]) -> tuple[Integers, int]:
+    def _formed(self, space: Space, gamma: float | None, report: Callable[[float], None], workers: int) -> tuple[Integers, int]:
         """The groups of MDAV, or with a gamma those of V-MDAV; and in how many blocks they were formed."""
 
         def partition(block: Space, report: Callable[[float], None]) -> Integers:
@@ -206,7 +213,7 @@ class Microaggregate(Core):
                 return vmdav.partition(block, self.k, gamma, report)
             return mdav.partition(block.numbers, block.codes, block.weights, self.k, report)
 
-        return in_blocks(space, self.k, partition, report)
+        return in_blocks(space, self.k, partition, report, workers)
 
     def _replaced(self, space: Space, table: Table, columns: tuple[str, ...], groups: Integers) -> list[tuple[Column, Array]]:
         """The columns with what stands for each row's group."""

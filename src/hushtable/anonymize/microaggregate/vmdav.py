@@ -45,7 +45,7 @@ def partition(space: Space, k: int, gamma: float, report: Callable[[float], None
     return labels
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _groups(boxes, numbers, codes, k, gamma, enough, order, at, labels, label):  # type: ignore[no-untyped-def]
     """Form groups until fewer than ``enough`` records are free, or for a slice; the place in the order, and the next label."""
     p, q, most = numbers.shape[0], codes.shape[0], 2 * k - 1
