@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numba import njit
 
 from hushtable.engine.packing import Packing
 from hushtable.engine.store import Store, StoredRows, Texts, private_folder, stored
@@ -54,7 +55,7 @@ class Mapped:
         if self.written is not None and name in self.written.packings:
             return self.written.cells(name, start, stop)
         found = self.store.cells(name, start, stop)
-        return self.become[name][found] if name in self.become else found
+        return np.asarray(_become_of(found, self.become[name])) if name in self.become else found
 
     def array(self, name: str, start: int, stop: int) -> Array:
         """The values of one column, from one row to another."""
@@ -71,14 +72,14 @@ def mapped(store: StoredRows, before: Schema, code: Cellwise, work: Path | None)
     listed = [own for own in packings if own.cells is not None and own.cells <= WIDEST]
     others = [own.column.name for own in packings if own not in listed]
     changed = code.apply(Table.empty(before.select(code.cellwise))).schema
-    become = {own.column.name: _become(own, code) for own in listed}
+    become = {own.column.name: _listed(own, code) for own in listed}
     written = (
         Store.of(_encoded(store, before.select(others), code), changed.select(others), private_folder(work)) if others else None
     )
     return Mapped(before.with_columns(*changed), store, become, written)
 
 
-def _become(packing: Packing, code: Cellwise) -> Array:
+def _listed(packing: Packing, code: Cellwise) -> Array:
     """What becomes of each cell, the missing one last; a required column has none."""
     column, cells = packing.column, packing.cells or 0
     every = np.arange(cells + (not column.required)).astype(packing.dtype)
@@ -86,6 +87,15 @@ def _become(packing: Packing, code: Cellwise) -> Array:
     other = Packing(after.schema[column.name])
     become = other.pack(after[column.name])
     return np.append(become, np.array([other.cells or 0], become.dtype)) if column.required else become
+
+
+@njit(cache=True, nogil=True)
+def _become_of(cells, become):  # type: ignore[no-untyped-def]
+    """What becomes of these cells; numpy would make longer numbers of them first."""
+    found = np.empty(len(cells), become.dtype)
+    for i in range(len(cells)):
+        found[i] = become[cells[i]]
+    return found
 
 
 def _encoded(store: StoredRows, schema: Schema, code: Cellwise) -> Iterator[Table]:

@@ -24,6 +24,10 @@ HELD = 1 << 26
 """The most cells that are counted in one pass: half a GB of them."""
 SHARED = 1 << 22
 """The most cells that each of several workers counts for itself."""
+NEAR = 1 << 12
+"""Cells of a histogram that lie in the nearest memory of a core."""
+MOST = 2000
+"""So many pairs are looked through for what may be counted together."""
 KEPT = 1 << 29
 """Bytes of counts that are kept for the next question of the same rows."""
 
@@ -64,7 +68,7 @@ class Kept:
                 found[columns] = smallest(summed({around: self.held[around].astype(np.int64)}, columns))
         fresh = [columns for columns in dict.fromkeys(sets) if columns not in self.held and columns not in found]
         for group in passes(fresh, sizes):
-            own = Pass(maximal(group, sizes), sizes)
+            own = Pass(joined(maximal(group, sizes), sizes), sizes)
             tops = own.parted(count(own))
             found |= {columns: smallest(summed(tops, columns)) for columns in group}
         result = Counts([self.held[columns] if columns in self.held else found[columns] for columns in sets])
@@ -90,7 +94,7 @@ def counted(blocks: Blocks, sizes: Mapping[str, int], sets: Sequence[Columns], w
 
     Only sets that are part of no other are counted; the others are sums of those.
     """
-    own = Pass(maximal(sets, sizes), sizes)
+    own = Pass(joined(maximal(sets, sizes), sizes), sizes)
     found = own.parted(own.over(blocks, workers))
     return {columns: summed(found, columns) for columns in dict.fromkeys(sets)}
 
@@ -118,6 +122,36 @@ def maximal(sets: Sequence[Columns], sizes: Mapping[str, int]) -> list[Columns]:
         if not any(set(columns) <= set(top) for top in tops):
             tops.append(columns)
     return tops
+
+
+def joined(tops: Sequence[Columns], sizes: Mapping[str, int]) -> list[Columns]:
+    """Sets that hold these: three small columns together, whose cells lie near, take the place of their pairs.
+
+    A row is then counted once and not three times. Whole numbers that are summed down are the same.
+    """
+    pairs = [columns for columns in tops if len(columns) == 2 and sizes[columns[0]] * sizes[columns[1]] <= NEAR]
+    if len(pairs) > MOST:
+        return list(tops)
+    waiting = {frozenset(columns) for columns in pairs}
+    beside = dict[str, set[str]]()
+    for one, two in pairs:
+        beside.setdefault(one, set()).add(two)
+        beside.setdefault(two, set()).add(one)
+    triples = [
+        (one, two, three)
+        for one, two in pairs
+        for three in sorted(beside[one] | beside[two])
+        if three not in (one, two) and sizes[one] * sizes[two] * sizes[three] <= NEAR
+    ]
+    found = list[Columns]()
+    # Those that spare most first: three pairs at once, then what is left of two.
+    for spared in (3, 2):
+        for one, two, three in triples:
+            inside = waiting & {frozenset((one, two)), frozenset((one, three)), frozenset((two, three))}
+            if len(inside) >= spared:
+                found.append((one, two, three))
+                waiting -= inside
+    return [*found, *(columns for columns in tops if len(columns) != 2 or columns not in pairs or frozenset(columns) in waiting)]
 
 
 def summed(found: Mapping[Columns, Integers], columns: Columns) -> Integers:

@@ -9,7 +9,7 @@ import pytest
 
 from hushtable.privacy.query import Histogram, Ladder, Ranges, Sum, Total
 from hushtable.table import counting
-from hushtable.table.counting import BLOCK, Counts, maximal, passes, smallest
+from hushtable.table.counting import BLOCK, Counts, joined, maximal, passes, smallest
 from hushtable.table.rows import BATCH, answered, is_additive
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -60,6 +60,26 @@ def test_only_sets_that_are_part_of_no_other_are_counted():
     assert maximal([("a",), ("a", "b"), ("b", "a"), ("c",)], SIZES) == [("a", "b"), ("c",)]
     groups = list(passes([("a",), ("a", "b"), ("c",)], SIZES))
     assert sorted(columns for group in groups for columns in group) == [("a",), ("a", "b"), ("c",)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_that_are_joined_are_all_held_and_no_wider_than_what_lies_near(seed):
+    rng = np.random.default_rng(seed)
+    sizes = {f"c{i}": int(size) for i, size in enumerate(rng.choice([2, 3, 9, 17, 33, 70], 9))}
+    pairs = list(combinations(sizes, 2))
+    tops = [("c0", "c1", "c2", "c3"), *(pairs[i] for i in rng.choice(len(pairs), 25, replace=False))]
+    found = joined(tops, sizes)
+    assert all(any(set(own) <= set(other) for other in found) for own in tops)
+    assert len(found) <= len(tops)
+    for own in found:
+        assert own in tops or (len(own) == 3 and np.prod([sizes[name] for name in own]) <= counting.NEAR)
+
+
+def test_small_pairs_are_counted_three_at_a_time():
+    sizes = dict.fromkeys("abcdef", 5)
+    assert len(joined(list(combinations("abcdef", 2)), sizes)) <= 9
+    large = dict.fromkeys("abcdef", 50)
+    assert joined(list(combinations("abcdef", 2)), large) == list(combinations("abcdef", 2))
 
 
 def test_counts_take_few_bytes_and_come_back_whole():
