@@ -118,6 +118,7 @@ def best_levels(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
     words = ["hush", "pareto", workspace.project.table, "--schema", _path(workspace, request["schema"])]
     words += ["--k", f"{request['k']:g}", "--limit", f"{request['limit']:g}"]
     words += [word for name, value in request["settings"].items() for word in ("--set", f"{name}={value:g}")]
+    words += person(request.get("person"))
     return [*words, *layout(workspace), "--out", _path(workspace, request["folder"])]
 
 

@@ -17,7 +17,6 @@ from hushtable.studio.parts import button, field, form, later, post_button
 from hushtable.studio.persons import persons
 from hushtable.studio.view import Mark, Screen, Shown, View
 from hushtable.studio.words import explorer as said
-from hushtable.studio.words import persons as said_of_persons
 
 NAME = "explorer"
 SEARCH = "best_levels"
@@ -250,8 +249,6 @@ def _proof(view: View, here: Mapping[str, Any], demand: Mapping[str, Any]) -> Ht
     job = _search(view)
     ask = post_button(view, "search", said.SEARCH, region="content", screen=NAME)
     parts: list[Child]
-    if "person" in demand and (job is None or not job.state.open):
-        return element("section", element("h2", said.PROOF), element("p", said_of_persons.NO_SEARCH, class_="soft"), id="proof")
     if job is not None and job.state.open:
         stop = post_button(view, "cancel", said.CANCEL, region="content", screen=NAME, job=job.id)
         parts = [
@@ -362,13 +359,11 @@ async def demand(view: View, form: Form) -> str:
 async def search(view: View, form: Form) -> str:
     """Search the levels that lose least, as a job."""
     workspace, asked = view.workspace, _demand(view)
-    if "person" in asked:
-        raise InputError(said_of_persons.NO_SEARCH, where="person")
     folder = workspace.numbered("runs")
     request = {
         "data": str(workspace.table), "schema": str(workspace.freeze(folder)), "layout": workspace.project.layout,
         "folder": str(folder / "sheet"), "k": asked["k"], "limit": asked["limit"], "settings": {"l": asked["l"], "t": asked["t"]},
-        "state": _state(view), "demand": asked,
+        "person": asked.get("person"), "state": _state(view), "demand": asked,
     }  # fmt: skip
     command = commands.best_levels(workspace, request)
     view.journal(said.searching(asked["k"], asked["limit"]), command=command)
