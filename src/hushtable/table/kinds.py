@@ -17,7 +17,7 @@ from hushtable.table.columns import Kind, Levels
 from hushtable.table.guess import Guess, Words
 from hushtable.table.moments import MOMENT, date_kind
 from hushtable.table.numbers import NumberFormat
-from hushtable.table.whole_numbers import key, place, whole_kind
+from hushtable.table.whole_numbers import key, place, running, whole_kind
 
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),
@@ -110,7 +110,7 @@ def _by_values(column: Words) -> Guess:
         return key(column, "its name, and many values")
     if many and column.distinct_share > 0.5:
         return place(column) or key(column, "nearly a value to a row")
-    return Guess(Kind.CATEGORY, "words")
+    return (running(column) if many else None) or Guess(Kind.CATEGORY, "words")
 
 
 def _beside_codes(column: Words) -> Guess | None:
