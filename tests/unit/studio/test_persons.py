@@ -297,3 +297,16 @@ def test_made_again_a_release_is_for_the_persons_that_are_named_now(visits, run,
     again = next(job for job in visits.studio.jobs.latest() if job.state is not State.DONE)
     assert again.request["options"] == {"seed": 1, "unit": {"by": KEY, "rows": 4}}
     assert Unit(**again.request["options"]["unit"]) == Unit(by=KEY, rows=4)
+
+
+def test_a_command_says_how_the_file_is_written(visits, monkeypatch):
+    workspace = visits.studio.workspace
+    monkeypatch.setitem(workspace.project.layout, "encoding", "cp1252")
+    made = (
+        commands.profile(workspace),
+        commands.hierarchy(workspace, "age", {"intervals": [10]}),
+        commands.evaluate(workspace, {"age": 1}, {}),
+        commands.preflight(workspace, "mdav", {}, None),
+    )
+    for words in made:
+        assert _after(words, "--encoding", 2) == ["--encoding", "cp1252"]
