@@ -110,7 +110,8 @@ def matches(name: str, pattern: re.Pattern[str]) -> bool:
     """Whether a name, in whatever way its words are joined, holds a word of the pattern."""
     # Capitals begin a word, unless there are nothing but capitals: patientId, but RAC1P.
     words = name if name.isupper() else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return bool(pattern.search(re.sub(r"[\s.\-:]+", "_", words).lower()))
+    # A full stop at the end ends no word: Patient No.
+    return bool(pattern.search(re.sub(r"[\s.\-:]+", "_", words.rstrip(" .:")).lower()))
 
 
 def names_people(name: str) -> bool:
