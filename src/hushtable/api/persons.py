@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable.errors import InputError
+from hushtable.evidence.validity import REPEATED
 from hushtable.pipeline.large import counting_persons
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.privacy.noise import SYSTEM
 from hushtable.privacy.unit import Unit
 from hushtable.table.arguments import require_rows, require_seed
 from hushtable.table.columns import Facet, Kind, Role
+from hushtable.table.roles import protecting
 from hushtable.table.rows import Rows, require_person
+from hushtable.table.singling import coded_values
 from hushtable.table.table import Table
 
 MOST_DROPPED = 0.9
@@ -58,7 +61,9 @@ def require_key(table: Rows, options: ReleaseOptions) -> tuple[str, ...]:
     one a column is refused that most rows would be dropped for; that says only how many there are.
     """
     unit = options.unit
-    if unit.by is None or unit.by not in table.schema:
+    if unit.by is None:
+        return _unnamed(table)
+    if unit.by not in table.schema:
         return ()
     column, where = table.schema[unit.by], f"person (--person): {unit.by}"
     declared = column.kind is Kind.KEY or column.role is Role.IDENTIFIER
@@ -74,6 +79,25 @@ def require_key(table: Rows, options: ReleaseOptions) -> tuple[str, ...]:
     if why and options.epsilon is None:
         raise InputError(why, where=where)
     return (f"{where}: {why}",) if why else ()
+
+
+def _unnamed(table: Rows) -> tuple[str, ...]:
+    """That people seem to hold several rows, where nobody says who does; asked of rows in memory alone."""
+    name = repeated_key(table, REPEATED) if isinstance(table, Table) else ""
+    if not isinstance(table, Table) or not name:
+        return ()
+    protect = protecting(name, coded_values(table[name][~table.missing(name)])[1])
+    return (f"values of {name} repeat: if it identifies persons, what is promised counts rows, not people. Give {protect}",)
+
+
+def repeated_key(table: Table, least: float = 0.0) -> str:
+    """The first column that says who somebody is and whose values repeat in more than this share of its rows; empty if none."""
+    for column in table.schema:
+        if column.kind is Kind.KEY or column.role is Role.IDENTIFIER:
+            counts = coded_values(table[column.name][~table.missing(column.name)])[1]
+            if counts[counts > 1].sum() > least * counts.sum():
+                return column.name
+    return ""
 
 
 def _dropped(table: Rows, unit: Unit, most: float) -> str:
