@@ -8,7 +8,21 @@ import json
 import pytest
 
 import hushtable as ht
-from hushtable.cli import apply, audit, certify, compare, evaluate, pareto, release, schema, utility
+from hushtable.cli import (
+    apply,
+    audit,
+    certify,
+    compare,
+    evaluate,
+    hierarchy,
+    pareto,
+    preflight,
+    profile,
+    records,
+    release,
+    schema,
+    utility,
+)
 
 ROWS = 80
 
@@ -21,10 +35,13 @@ def bare(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("module", [apply, audit, certify, compare, evaluate, pareto, release, schema, utility])
+READING = [apply, audit, certify, compare, evaluate, hierarchy, pareto, preflight, profile, records, release, schema, utility]
+
+
+@pytest.mark.parametrize("module", READING)
 def test_every_command_that_reads_rows_takes_the_same_options(module):
     command = getattr(module, module.__name__.split(".")[-1])
-    assert {"header", "names", "encoding"} <= inspect.signature(command).parameters.keys()
+    assert {"header", "names", "encoding", "delimiter", "index"} <= inspect.signature(command).parameters.keys()
 
 
 def test_a_file_without_a_header_becomes_a_release(hush, bare, tmp_path):
@@ -47,6 +64,25 @@ def test_a_file_without_a_header_becomes_a_release(hush, bare, tmp_path):
     assert code == 2
     code, told, _ = hush("pareto", bare, "--schema", tmp_path / "s.yaml", *layout, "--k", "2", "--limit", "1")
     assert code == 0, told
+
+
+def test_a_table_is_looked_at_with_the_layout_that_its_draft_asked_for(hush, bare, tmp_path):
+    layout = ("--no-header", "--encoding", "cp1252", "--delimiter", ";")
+    code, told, _ = hush("schema", bare, *layout, "-o", tmp_path / "s.yaml")
+    assert code == 0, told
+    data = (bare, "--schema", tmp_path / "s.yaml")
+    commands = (
+        ("profile", bare),
+        ("profile", *data),
+        ("hierarchy", *data, "--column", "column_1", "--intervals", "10"),
+        ("preflight", *data, "--recipe", "mdav"),
+    )
+    for words in commands:
+        code, _, told = hush(*words)
+        assert code == 2, words
+        assert "--encoding cp1252" in told
+        code, told, _ = hush(*words, *layout)
+        assert code == 0, told
 
 
 def test_without_names_the_columns_are_numbered(hush, bare):

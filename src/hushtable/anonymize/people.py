@@ -12,10 +12,20 @@ from hushtable.table.table import Table, identities
 
 def require_people(rows: Rows, k: int, where: str) -> None:
     """InputError where there are fewer than k persons: no grouping can then hide anybody among k."""
-    persons = rows.persons if isinstance(rows, Table) else None
-    whom, count = ("rows", rows.rows) if persons is None else ("persons", len(np.unique(persons)))
+    whom, count = "rows" if of_persons(rows) is None else "persons", people(rows)
     if count < k:
         raise InputError(f"k = {k} is larger than the number of {whom} ({count})", where=where)
+
+
+def people(rows: Rows) -> int:
+    """How many persons hold the rows; as many as there are rows, where every row is a person of its own."""
+    persons = of_persons(rows)
+    return rows.rows if persons is None else len(np.unique(persons))
+
+
+def of_persons(rows: Rows) -> Integers | None:
+    """For each row the number of the person who holds it; None where every row is a person of its own."""
+    return rows.persons if isinstance(rows, Table) else None
 
 
 def records(table: Table, columns: tuple[str, ...]) -> tuple[Integers, Integers]:

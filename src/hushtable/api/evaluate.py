@@ -9,13 +9,12 @@ from typing import Any
 
 from hushtable.anonymize.lattice.choices import Choice, Choices, Rung
 from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.api.persons import released
 from hushtable.display import Shown
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
-from hushtable.table.arguments import require_rows
 from hushtable.table.rows import Rows
-from hushtable.table.table import Table
 
 RECIPE = "k-anonymity"
 
@@ -53,20 +52,23 @@ def evaluate(
     t: float = 1.0,
     limit: float = 0.05,
     person: str | None = None,
+    rows_per_person: int | None = None,
     settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
 ) -> Evaluation:
     """What one choice of levels keeps, suppresses and loses, as a release with these levels would.
 
-    Columns that are not named stay as they are. ``person`` is the key that identifies people, if they hold several rows;
-    ``settings`` are further knobs of the step ``generalize``. Whoever judges many choices of one table groups its rows once, with
-    ``choices``.
+    Columns that are not named stay as they are. ``person`` is the key that identifies people, if they hold several rows, and
+    ``rows_per_person`` how many rows of each a release reads: all when absent, else so many at random, which ``seed`` fixes as that
+    of the release does. ``settings`` are further knobs of the step ``generalize``. Whoever judges many choices of one table groups
+    its rows once, with ``choices``.
 
     >>> import hushtable as ht
     >>> ht.evaluate(ht.people(300), {"birth_date": 4}).choice.met
     False
     """
     recipe = _recipe({"k": k, "l": l, "t": t, "limit": limit, **(settings or {})})
-    found = _choices(table, recipe, person)
+    found = _choices(table, recipe, person, rows_per_person, seed)
     choice = found.at(levels)
     return Evaluation(choice=choice, recipe=fixed(recipe, choice.levels), choices=found)
 
@@ -79,10 +81,13 @@ def choices(
     t: float = 1.0,
     limit: float = 0.05,
     person: str | None = None,
+    rows_per_person: int | None = None,
     settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
 ) -> Choices:
     """All choices of levels of a table, its rows grouped once: ``at``, ``around`` and ``along`` then judge each in a moment."""
-    return _choices(table, _recipe({"k": k, "l": l, "t": t, "limit": limit, **(settings or {})}), person)
+    recipe = _recipe({"k": k, "l": l, "t": t, "limit": limit, **(settings or {})})
+    return _choices(table, recipe, person, rows_per_person, seed)
 
 
 def fixed(recipe: Recipe, levels: Mapping[str, int]) -> Recipe:
@@ -99,12 +104,7 @@ def _recipe(settings: Mapping[str, Any]) -> Recipe:
     return recipe
 
 
-def _choices(table: Rows, recipe: Recipe, person: str | None) -> Choices:
-    require_rows(table=table)
+def _choices(table: Rows, recipe: Recipe, person: str | None, rows_per_person: int | None, seed: int | None) -> Choices:
     step = recipe.steps[0]
     assert isinstance(step, Generalize)
-    if person is not None:
-        if not isinstance(table, Table):
-            raise InputError("people who hold several rows are counted in memory alone", where="person")
-        table = table.held_by(person)
-    return step.choices(table.select(table.schema.released))
+    return step.choices(released(table, "generalize", person, rows_per_person, seed))

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.anonymize.people import of_persons, people, require_people
+from hushtable.api.persons import released
 from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.report.pareto import pareto_page
-from hushtable.table.arguments import require_rows
 from hushtable.table.disk import whole_folder
 from hushtable.table.rows import Rows
 
@@ -55,10 +56,13 @@ class Sheet:
     loss: str
     rows: int
     checks: int
+    persons: int | None = None
+    """How many persons hold the rows, where k, l and t count persons."""
 
     def to_json(self) -> dict[str, Any]:
         """The best choices as plain values."""
-        return {"loss": self.loss, "rows": self.rows, "lines": [line.to_json() for line in self.lines]}
+        lines = [line.to_json() for line in self.lines]
+        return {"loss": self.loss, "rows": self.rows, "persons": self.persons, "lines": lines}
 
     def save(self, folder: str | Path) -> Path:
         """Write ``pareto.json`` and ``pareto.html`` to a new folder that only its owner can read."""
@@ -75,11 +79,18 @@ def pareto(
     *,
     ks: Sequence[int] = KS,
     limits: Sequence[float] = LIMITS,
+    person: str | None = None,
+    rows_per_person: int | None = None,
     settings: Mapping[str, str] | None = None,
+    seed: int | None = None,
     progress: Progress = silent,
 ) -> Sheet:
-    """The sheet of a table, or of rows not in memory; ``settings`` are knobs of the step ``generalize`` but for k and limit."""
-    require_rows(table=table)
+    """The sheet of a table, or of rows not in memory.
+
+    ``person`` is the key that identifies people, if they hold several rows: k, l and t then count persons. ``rows_per_person`` is
+    how many rows of each a release reads: all when absent, else so many at random, which ``seed`` fixes as that of the release
+    does. ``settings`` are knobs of the step ``generalize`` but for k and limit.
+    """
     wrong = [k for k in ks if k < 2] + [limit for limit in limits if not 0 <= limit <= 1]
     if wrong or not ks or not limits:
         raise InputError("k is at least 2 and a limit lies in [0, 1]; at least one of each is needed", where="pareto")
@@ -87,11 +98,10 @@ def pareto(
         raise InputError(f"k is a whole number, got {', '.join(map(str, odd))}", where="pareto")
     step = recipes.load("k-anonymity").set(settings or {}).steps[0]
     assert isinstance(step, Generalize)
-    released = table.select(table.schema.released)
-    if released.rows < max(ks):
-        raise InputError(f"k = {max(ks)} is larger than the number of rows ({released.rows})", where="pareto")
+    rows = released(table, "generalize", person, rows_per_person, seed)
+    require_people(rows, max(ks), "pareto")
     lattice, best = step.sheet(
-        released, tuple(dict.fromkeys(ks)), tuple(dict.fromkeys(limits)), lambda share: progress("pareto", share)
+        rows, tuple(dict.fromkeys(ks)), tuple(dict.fromkeys(limits)), lambda share: progress("pareto", share)
     )
     names = [ladder.column.name for ladder in lattice.ladders]
     lines = [
@@ -100,12 +110,13 @@ def pareto(
             limit=one.goal.limit,
             value=one.value if one.node is not None else None,
             suppressed=one.suppressed if one.node is not None else None,
-            suppressed_share=one.suppressed / released.rows if one.node is not None else None,
+            suppressed_share=one.suppressed / rows.rows if one.node is not None else None,
             optimal=one.optimal,
             gap=one.gap if math.isfinite(one.gap) else None,
             levels=dict(zip(names, one.node, strict=True)) if one.node is not None else {},
         )
         for one in best
     ]
-    fronts = {f"k = {one.goal.k}": [(value, rows / released.rows) for value, rows in one.tried] for one in best}
-    return Sheet(lines, fronts, str(step.loss), released.rows, best[0].checks)
+    fronts = {f"k = {one.goal.k}": [(value, gone / rows.rows) for value, gone in one.tried] for one in best}
+    persons = None if person is None and of_persons(rows) is None else people(rows)
+    return Sheet(lines, fronts, str(step.loss), rows.rows, best[0].checks, persons)

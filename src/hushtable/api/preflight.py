@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hushtable.api.release import require_key, split_keywords
+from hushtable.api.persons import require_key
+from hushtable.api.release import split_keywords
 from hushtable.display import Progress, silent
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.options import ReleaseOptions

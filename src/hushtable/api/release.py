@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hushtable.api.best_of import best_of
 from hushtable.api.draw import save_model
 from hushtable.api.hold_out import hold_out, hold_out_rows
+from hushtable.api.persons import require_key, rows_used
 from hushtable.display import Progress, meant, silent
 from hushtable.engine.compute import Compute
 from hushtable.errors import InputError
@@ -29,12 +28,10 @@ from hushtable.pipeline.run import release as run_recipe
 from hushtable.pipeline.run import release_rows
 from hushtable.pipeline.signature import SigningKey
 from hushtable.pipeline.store import SENSITIVE, sensitive
-from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_tables
-from hushtable.table.columns import Facet, Kind, Role
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
 from hushtable.table.layout import Layout
 from hushtable.table.rows import Rows
@@ -44,10 +41,6 @@ from hushtable.table.table import Table
 ONE, MANY = "csv", "parquet"
 """The formats of a released table in one file and in many, where none is asked for."""
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
-MOST_DROPPED = 0.9
-"""The largest share of rows that may be dropped because their person has others, where the schema calls the column a key."""
-MOST_DROPPED_OTHERWISE = 0.5
-"""The same for any other column: it is more likely to be no key at all."""
 _OPTIONS = frozenset(option.name for option in fields(ReleaseOptions))
 
 
@@ -395,57 +388,6 @@ def _require_apart(path: Path, what: str, request: ReleaseRequest) -> None:
             raise InputError(f"cannot be {what} beside the folder {folder}: name one outside of it", where=str(path))
     if not place.parent.is_dir():
         raise InputError(f"cannot be written: there is no folder {path.parent}", where=str(path))
-
-
-def rows_used(table: Rows, unit: Unit) -> int:
-    """How many rows a release reads: those of known persons, up to the limit for each, where a key identifies persons."""
-    return table.rows if unit.by is None else table.within(unit.by, unit.rows)
-
-
-def require_key(table: Rows, options: ReleaseOptions) -> tuple[str, ...]:
-    """InputError where the column that is to identify persons is no key; and what is to be said of it to whoever holds the rows.
-
-    With a budget no refusal may depend on the rows: there the schema decides, and how many rows are dropped is a warning. Without
-    one a column is refused that most rows would be dropped for; that says only how many there are.
-    """
-    unit = options.unit
-    if unit.by is None or unit.by not in table.schema:
-        return ()
-    column, where = table.schema[unit.by], f"person (--person): {unit.by}"
-    declared = column.kind is Kind.KEY or column.role is Role.IDENTIFIER
-    # What the rows gave away decides nothing, and whoever says how many rows a person holds knows that it groups them.
-    if options.epsilon is not None and not declared and unit.rows == 1 and not column.drafted & {Facet.KIND, Facet.ROLE}:
-        raise InputError(
-            f"the schema declares it as {column.kind} with the role {column.role}, so it is no key, and of all rows with the same "
-            "value but one would be read. If it identifies persons, give it the kind key or the role identifier in the schema; if "
-            "it does and persons hold several rows, say how many (--rows-per-person, Unit(rows=...))",
-            where=where,
-        )
-    why = _dropped(table, unit, MOST_DROPPED if declared else MOST_DROPPED_OTHERWISE)
-    if why and options.epsilon is None:
-        raise InputError(why, where=where)
-    return (f"{where}: {why}",) if why else ()
-
-
-def _dropped(table: Rows, unit: Unit, most: float) -> str:
-    """That more than this share of the rows is dropped, because their person has others; else empty."""
-    dropped = 1 - rows_used(table, unit) / table.rows if table.rows else 0.0
-    if unit.by is None or dropped <= most:
-        return ""
-    if not isinstance(table, Table):
-        return (
-            f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read. If "
-            "the column does identify persons, say how many rows of each are read (--rows-per-person N); if not, name what does"
-        )
-    held = np.bincount(table.groups([unit.by])[0][~table.missing(unit.by)])
-    held = held[held > 0]
-    if not len(held):
-        return "has no value in any row: it identifies nobody"
-    return (
-        f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read, and the "
-        f"column has {len(held):,} values, with {held.mean():,.0f} rows to a value on average and {held.max():,} at most. If it "
-        "does identify persons, say how many rows of each are read (--rows-per-person N, Unit(rows=N)); if not, name what does"
-    )
 
 
 def save_private(tables: Mapping[str, Rows], folder: Path) -> Path:

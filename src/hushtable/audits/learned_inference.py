@@ -69,7 +69,8 @@ class LearnedInference(Attack):
             secret = Secret.of(case, name, self.tolerance)
             most = self.classes if case.train.schema[name].kind in CODED else None
             learnt = learnable(secret.offered, np.isnan(secret.offered), most)
-            known = [n for n in held.columns if not case.release.missing(n)[learnt].all()]
+            # What became a star everywhere has no value to learn from either.
+            known = [n for n in held.columns if not np.isnan(floats_like(case.ordinary(), n, case.train)[learnt]).all()]
             reason = _unfit(secret, secret.offered[learnt], known)
             if reason and case.limited:
                 continue

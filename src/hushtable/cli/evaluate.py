@@ -22,6 +22,8 @@ from hushtable.cli.options import (
     Memory,
     Names,
     Person,
+    RowsRead,
+    RowsSeed,
     SchemaFile,
     Workers,
     WorkFolder,
@@ -52,6 +54,8 @@ def evaluate(
     limit: Annotated[float, typer.Option("--limit", min=0, max=1, help="The largest share of suppressed rows.")] = 0.05,
     settings: Annotated[list[str] | None, typer.Option("--set", help="A further knob of 'generalize': loss=entropy.")] = None,
     person: Person = None,
+    rows_per_person: RowsRead = None,
+    seed: RowsSeed = None,
     target: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="A new recipe file with these levels fixed, for 'hush release'.", show_default=False),
@@ -77,7 +81,8 @@ def evaluate(
     with progress("evaluate") as update:
         table = open_rows(data, ht.Schema.load(schema_file), compute=compute, layout=layout, progress=update)
         found = ht.evaluate(
-            table, _levels_of(levels), k=k, l=l, t=t, limit=limit, person=person, settings=settings_of(settings)
+            table, _levels_of(levels), k=k, l=l, t=t, limit=limit, person=person, rows_per_person=rows_per_person,
+            settings=settings_of(settings), seed=seed,
         )  # fmt: skip
     if target is not None:
         with whole_file(target) as partial:

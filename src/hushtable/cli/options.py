@@ -23,6 +23,14 @@ Person = Annotated[
     str | None, typer.Option(help="The key column that identifies persons, if they hold several rows.", show_default=False)
 ]
 RowsPerPerson = Annotated[int, typer.Option(help="The most rows one person may hold.")]
+RowsRead = Annotated[
+    int | None,
+    typer.Option("--rows-per-person", min=1, help="The most rows of one person that are read; all of them when absent."),
+]
+RowsSeed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Fixes which rows of a person are read, where only some are, as that of a release does."),
+]
 Header = Annotated[
     bool | None,
     typer.Option(

@@ -21,6 +21,9 @@ from hushtable.cli.options import (
     Json,
     Memory,
     Names,
+    Person,
+    RowsRead,
+    RowsSeed,
     SchemaFile,
     Workers,
     WorkFolder,
@@ -44,6 +47,9 @@ def pareto(
         str, typer.Option("--limit", help="The largest shares of suppressed rows, with commas.")
     ] = "0,0.01,0.02,0.05,0.1,1",
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of 'generalize': loss=entropy, l=2.")] = None,
+    person: Person = None,
+    rows_per_person: RowsRead = None,
+    seed: RowsSeed = None,
     folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the sheet as a page. It is private.")] = None,
     header: Header = None,
     names: Names = None,
@@ -66,7 +72,10 @@ def pareto(
     compute, layout = compute_of(engine, memory, workers, work), Layout.of(header, names, encoding, delimiter, None, index)
     with progress("pareto") as update:
         table = open_rows(data, ht.Schema.load(schema_file), compute=compute, layout=layout, progress=update)
-        sheet = ht.pareto(table, ks=counts, limits=shares, settings=settings_of(settings), progress=update)
+        sheet = ht.pareto(
+            table, ks=counts, limits=shares, person=person, rows_per_person=rows_per_person, settings=settings_of(settings),
+            seed=seed, progress=update,
+        )  # fmt: skip
     if folder is not None:
         sheet.save(folder)
     if as_json:
@@ -78,7 +87,10 @@ def pareto(
 
 
 def _show(sheet: Sheet) -> None:
-    """Loss and share suppressed: a line for each k, a column for each limit."""
+    """Whom it counts; loss and share suppressed: a line for each k, a column for each limit."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.report.pareto import counted
+
     lines = sheet.lines
     limits = list(dict.fromkeys(line.limit for line in lines))
     grid = Grid(
@@ -90,6 +102,7 @@ def _show(sheet: Sheet) -> None:
     for k in dict.fromkeys(line.k for line in lines):
         grid.add_row(str(k), *(_cell(cells[k, limit]) for limit in limits))
     out.print(grid)
+    out.print(counted(sheet))
     if any(line.value is not None and not line.optimal for line in lines):
         out.print("gap: the search ended early; the least loss may be smaller by at most this much")
     if any(line.value is None for line in lines):

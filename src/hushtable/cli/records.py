@@ -11,8 +11,18 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json
-from hushtable.cli.options import Json, Person, Released
+from hushtable.cli.options import (
+    Delimiter,
+    Encoding,
+    Header,
+    Index,
+    Json,
+    Names,
+    Person,
+    Released,
+)
 from hushtable.errors import InputError
+from hushtable.table.layout import Layout
 
 SHOWN = 20
 
@@ -28,6 +38,11 @@ def records(
     rows: Annotated[list[int] | None, typer.Option("--row", help="Only this training row. May be repeated.")] = None,
     values: Annotated[bool, typer.Option("--show-values", help="Show what the rows hold; hidden otherwise. Needs --row.")] = False,
     person: Person = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """The records that most attacks find, beside the released rows that give them away. It is private."""
@@ -38,7 +53,7 @@ def records(
     if values and not rows:
         raise InputError("shows what single people hold: name their rows with --row", where="--show-values")
     schema = training_schema(schema_file)
-    table = ht.read(train, schema.undrafted()).held_by(person)
+    table = ht.read(train, schema.undrafted(), layout=Layout.of(header, names, encoding, delimiter, None, index)).held_by(person)
     release, _ = ht.read_release(released, table.schema)
     pair = None
     if group is not None:

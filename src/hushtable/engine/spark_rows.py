@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.display import meant
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
 from hushtable.engine.spark import functions, told
@@ -46,7 +45,7 @@ from hushtable.errors import InputError, PlanError
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.coins import key_of
 from hushtable.table.counting import Kept, Pass
-from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples
+from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples, require_person
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -304,9 +303,7 @@ class Clustered:
 
     def _holders(self, key: str) -> tuple[Any, int]:
         """Who holds each row, and in how many words that is said."""
-        if key not in self.schema:
-            near, names = meant(key, self.schema.names), ", ".join(self.schema.names)
-            raise InputError(f"there is no column {key!r} to identify persons by{near}; the table has {names}", where="person")
+        require_person(key, self.schema)
         free = key not in stored(self.schema)
         rows, frame = (self._telling((key,)), self.blocks.raw) if free else (self._stored((key,)), self.blocks.part((key,)))
         with told(self.blocks.where):

@@ -10,7 +10,6 @@ from functools import cache, cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.display import meant
 from hushtable.engine.compute import Compute
 from hushtable.engine.mapped import mapped
 from hushtable.engine.order import quantiles
@@ -18,11 +17,11 @@ from hushtable.engine.packing import Cells
 from hushtable.engine.persons import People, count, kept
 from hushtable.engine.store import Store, StoredRows, private_folder, stored
 from hushtable.engine.tuples import tuples
-from hushtable.errors import InputError, PlanError
+from hushtable.errors import PlanError
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.coins import identified, key_of
 from hushtable.table.counting import Kept
-from hushtable.table.rows import BATCH, Additive, Cellwise, Code, Columns, Question, Tuples, is_additive
+from hushtable.table.rows import BATCH, Additive, Cellwise, Code, Columns, Question, Tuples, is_additive, require_person
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -159,9 +158,7 @@ class Spooled:
         return count(self._holders(key), self.rows, most, self.compute.limit // 4)
 
     def _holders(self, key: str) -> People:
-        if key not in self.schema:
-            near, names = meant(key, self.schema.names), ", ".join(self.schema.names)
-            raise InputError(f"there is no column {key!r} to identify persons by{near}; the table has {names}", where="person")
+        require_person(key, self.schema)
         return partial(self._people, key)
 
     def digest(self) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,8 @@ def assumed(case: Case) -> list[str]:
         twice = f", and {most.both:,} of them occur on both sides" if most.both else ""
         return [
             f"the tests assume one row a person, but values of {most.name} repeat in {100 * most.share:.0f} of 100 rows{twice}: "
-            f"if it identifies persons, alarms and their absence mean little; give --person {most.name} (person={most.name!r})"
+            "if it identifies persons, alarms and their absence mean little; "
+            f"give --person {shlex.quote(most.name)} (person={most.name!r})"
         ]
     if case.train.persons is not None:
         return []

@@ -99,7 +99,11 @@ def in_memory_only(course: Course, unit: Unit | None = None) -> str:
     if undone := [planned.name for planned in coders if not planned.plan.one_way]:
         return f"undoing step {', '.join(undone)} after step {core.name}"
     if core.plan.promises and unit.by is not None and unit.rows > 1:
-        return (
-            f"step {core.name}, which counts persons who hold up to {unit.rows} rows each (--rows-per-person 1 keeps one of each),"
-        )
+        return counting_persons(core.name, unit.rows)
     return ""
+
+
+def counting_persons(step: str, rows: int | None) -> str:
+    """That a step needs all rows in memory because it counts persons, who hold up to so many of them, or any number."""
+    held = "any number of" if rows is None else f"up to {rows}"
+    return f"step {step}, which counts persons who hold {held} rows each (--rows-per-person 1 keeps one of each),"

@@ -25,11 +25,16 @@ def pareto_page(sheet: Sheet) -> str:
     head = join(
         element("p", "Pareto sheet", class_="eyebrow"),
         element("h1", "What each k costs"),
-        element(
-            "p", f"{number(sheet.rows)} rows. Each number is the least {sheet.loss} loss of all choices of levels.", class_="soft"
-        ),
+        element("p", f"{counted(sheet)} Each number is the least {sheet.loss} loss of all choices of levels.", class_="soft"),
     )
     return page(title="Pareto sheet", head=head, sections=sections, kind="private", running=PRIVATE)
+
+
+def counted(sheet: Sheet) -> str:
+    """How many rows there are, and whom k, l and t count."""
+    if sheet.persons is None:
+        return f"{number(sheet.rows)} rows."
+    return f"{number(sheet.rows)} rows of {number(sheet.persons)} persons; k, l and t count persons."
 
 
 def _curves(fronts: Mapping[str, Sequence[Sequence[float]]], loss: str) -> Html:

@@ -29,7 +29,7 @@ from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
 MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
-SENTINELS = ("-1", "-7", "-8", "-9", "-99", "-999", "-9999", "99999", "999999")
+SENTINELS = ("-1", "-7", "-8", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999", "999999")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ name or their shape says so; a scale of a few steps is ordinal; everything else 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from hushtable.table.columns import Kind, Levels
 from hushtable.table.guess import Guess, Words
 from hushtable.table.moments import MOMENT, date_kind
 from hushtable.table.numbers import NumberFormat
-from hushtable.table.whole_numbers import key, place, whole_kind
+from hushtable.table.whole_numbers import key, place, running, whole_kind
 
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),
@@ -110,7 +110,18 @@ def _by_values(column: Words) -> Guess:
         return key(column, "its name, and many values")
     if many and column.distinct_share > 0.5:
         return place(column) or key(column, "nearly a value to a row")
-    return Guess(Kind.CATEGORY, "words")
+    return (running(column) if many else None) or Guess(Kind.CATEGORY, "words", remarks=tuple(_doubts(column)))
+
+
+def _doubts(column: Words) -> Iterator[str]:
+    """What speaks against each value being a level of its own."""
+    words, (_, rest) = column.words, _apart(column)
+    if len(words) > 20 and all(map(MOMENT.fullmatch, words)):
+        yield "seems to hold dates in several forms, or one that is not read: every value is a level. Write them like 2024-01-31."
+    elif 20 < len(rest.words) < len(words) and 2 * rest.present >= column.present and not column.matches(naming.CODE):
+        yield f"{_beside(column, rest)} As it is, every value of it is a level."
+    if alike := len(words) - len({word.casefold() for word in words}):
+        yield f"has values that differ in capitals alone ({alike:,} of {len(words):,}): mend them, or each is a level of its own."
 
 
 def _beside_codes(column: Words) -> Guess | None:
@@ -161,13 +172,17 @@ def stand_ins(column: Words) -> tuple[str, ...]:
 
 def _spoilt(column: Words, rest: Words) -> Guess | None:
     """Numbers beside words that may be anything: only a person can say what becomes of them."""
-    remark = (
-        f"holds numbers or dates but for {column.present - rest.present:,} of {column.present:,} rows, whose text may be "
-        "anything: mend these rows, or declare their texts as its missing codes. As it is,"
-    )
+    remark = f"{_beside(column, rest)} As it is,"
     if column.distinct_share > 0.5 and len(column.words) > 20:
         return Guess(Kind.KEY, "numbers beside texts", remarks=(f"{remark} it is dropped as a key.",))
     return Guess(Kind.CATEGORY, "numbers beside texts", remarks=(f"{remark} every value of it is a level.",))
+
+
+def _beside(column: Words, rest: Words) -> str:
+    return (
+        f"holds numbers or dates but for {column.present - rest.present:,} of {column.present:,} rows, whose text may be "
+        "anything: mend these rows, or declare their texts as its missing codes."
+    )
 
 
 def _odd(word: str) -> bool:

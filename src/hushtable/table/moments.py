@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hushtable.table import naming
 from hushtable.table.columns import Column, Kind
 from hushtable.table.guess import Guess, Words
 
@@ -35,10 +36,12 @@ def date_kind(column: Words) -> Guess | None:
     """Dates in one of the known forms; None if some value is none."""
     words = column.words
     for form in DATE_FORMATS:
-        if all_dates(words, form):
+        # 3/9/21 is a day, and 3.9.21 may be a version.
+        short = form is not None and form.endswith("%y") and ("/" in form or column.matches(naming.DAY))
+        if all_dates(words, form, 6 if short else 8):
             remarks = []
             twin = form and {"%d/%m": form.replace("%d/%m", "%m/%d"), "%d.%m": None, "%m/%d": None}.get(form[:5])
-            if twin and all_dates(words, twin):
+            if twin and all_dates(words, twin, 6 if short else 8):
                 remarks.append(
                     f"does not show whether day or month comes first: read as {form}; mend its 'format' if it is {twin}."
                 )
@@ -51,12 +54,12 @@ def date_kind(column: Words) -> Guess | None:
     return None
 
 
-def all_dates(words: Sequence[str], form: str | None) -> bool:
-    """Whether all of them are dates in this form."""
+def all_dates(words: Sequence[str], form: str | None, least: int = 8) -> bool:
+    """Whether all of them are dates in this form, of so many characters at least."""
     column = Column(name="", kind=Kind.DATE, format=form)
     try:
         for word in words:
-            if len(word) < 8:
+            if len(word) < least:
                 return False
             column.number(word)
     except ValueError:

@@ -78,6 +78,21 @@ PERSONAL_ID = re.compile(
     r"(id|ids|no|nr|num|number|key|code|seq)|id|ids|nr|seqn|individual|respondent|subject|uid|uuid|guid|pid|hhid|serial_?no|serial|case_?id|pseudonym|unnamed_\d+)\d*$"
 )
 """Numbers that only tell one record, person or household from another, however many rows share them."""
+PERSON = re.compile(
+    r"(^|_)(patients?|patienten|pat|persons?|personen?|personal|pers|people|participants?|proband(en|in)?|teilnehmer(in)?|versicherten?|"
+    r"insured|mitglieds?|members?|kunden?|customers?|clients?|klient(en)?|employees?|mitarbeiter|students?|pupils?|matrikel|subj(ect)?|"
+    r"respondents?|vpn?|vn|who|cases?|fall|akten?)_?(codes?|kennung|kennzeichen|zeichen|nummer|number|num|no|nr|ref|key|token|pseudonym)?\d*$"
+)
+"""People, or their numbers, as the last words of a name ("patient", "proband_code", not "patient_group")."""
+GOODS = re.compile(
+    r"(^|_)(products?|produkte?|items?|articles?|artikel|art|sku|ean|gtin|isbn|asin|goods|materials?|mat|parts?|prod|prd|model|lots?|batch|"
+    r"flights?|flt|flug|routes?|lines?|linien?|trains?|zug|bus|stops?|stations?|halte\w*|rooms?|zimmer|raum|beds?|bett|machines?|maschine|"
+    r"devices?|geraet|sensors?|meters?|vehicles?|cars?|drugs?|medication\w*|medikament\w*|med|pzn|ops|areas?|zones?|dial\w*|vorwahl|prefix|"
+    r"courses?|kurse?|modules?|exams?|shops?|stores?|filialen?|branch(es)?|outlets?|warehouses?|lager|suppliers?|vendors?|lieferant\w*|"
+    r"schools?|schule|teams?|compan(y|ies)|firma|lsoa\d*|msoa\d*|units?_?codes?|iata|icao)_?"
+    r"(codes?|ids?|nummer|numbers?|num|no|nr|ref|key|names?)?\d*($|_)"
+)
+"""What is sold, used or travelled by, and where: things and places that have numbers like people."""
 HOUSEHOLD = re.compile(r"(^|_)((household|haushalt|hh|family|fam)_?(id|no|nr|num|number|key|seq)|hhid|serial_?no)\d*$")
 WEIGHT = re.compile(
     r"(^|_)(fnlwgt|p?wgh?tp?\d*|perwt|hhwt|asecwt|wtfinl|finalwt|pweight|fweight|aweight|iweight|repwt\w*|wt|wts|hochrechnung\w*|gewichtung|"
@@ -95,7 +110,8 @@ def matches(name: str, pattern: re.Pattern[str]) -> bool:
     """Whether a name, in whatever way its words are joined, holds a word of the pattern."""
     # Capitals begin a word, unless there are nothing but capitals: patientId, but RAC1P.
     words = name if name.isupper() else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return bool(pattern.search(re.sub(r"[\s.\-:]+", "_", words).lower()))
+    # A full stop at the end ends no word: Patient No.
+    return bool(pattern.search(re.sub(r"[\s.\-:]+", "_", words.rstrip(" .:")).lower()))
 
 
 def names_people(name: str) -> bool:

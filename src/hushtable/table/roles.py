@@ -10,6 +10,7 @@ kept private. Whatever is left out and still singles out a fifth of the people i
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -78,7 +79,7 @@ def protecting(name: str, counts: Integers) -> str:
     most = usual_rows(counts)
     more = int((counts > most).sum())
     cut = f" ({more:,} of {len(counts):,} have more rows, of which so many are read)" if more else ""
-    return f"--person {name} --rows-per-person {most}{cut}"
+    return f"--person {shlex.quote(name)} --rows-per-person {most}{cut}"
 
 
 def usual_rows(counts: Integers) -> int:

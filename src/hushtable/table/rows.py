@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_ch
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.display import meant
+from hushtable.errors import InputError
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
@@ -187,6 +189,13 @@ def answered(question: Question, rows: Rows) -> Integers:
     if isinstance(question, Derived):
         return question.over(rows)
     return rows.fold(question)
+
+
+def require_person(key: str, schema: Schema) -> None:
+    """InputError where there is no such column to identify persons by."""
+    if key not in schema:
+        near, names = meant(key, schema.names), ", ".join(schema.names)
+        raise InputError(f"there is no column {key!r} to identify persons by{near}; the table has {names}", where="person")
 
 
 def is_additive(question: Question) -> TypeGuard[Additive]:

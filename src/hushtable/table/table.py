@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.display import Shown, meant
+from hushtable.display import Shown
 from hushtable.errors import Fault, InputError, MissingExtra
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.coins import coins, identified, key_of
 from hushtable.table.columns import FREE, MISSING_CODE, Bounds, Column, Facet, Kind
-from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples
+from hushtable.table.rows import BATCH, Code, Columns, Question, Tuples, require_person
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -168,9 +168,7 @@ class Table(Shown):
         """
         if key is None:
             return replace(self, persons=None)
-        if key not in self.schema:
-            near, names = meant(key, self.schema.names), ", ".join(self.schema.names)
-            raise InputError(f"there is no column {key!r} to identify persons by{near}; the table has {names}", where="person")
+        require_person(key, self.schema)
         nobodys = self.rows + np.arange(self.rows)
         _, persons = np.unique(np.where(self.missing(key), nobodys, self.groups([key])[0]), return_inverse=True)
         return replace(self, persons=_sealed(persons.astype(np.int64)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hushtable.table import naming
 from hushtable.table.columns import Kind, Levels
 from hushtable.table.guess import Guess, Words
 from hushtable.table.moments import MOMENT, all_dates
+from hushtable.table.person_numbers import WHY, numbers_people
 from hushtable.table.roles import protecting
 
 FEW = 30
@@ -30,7 +33,7 @@ def whole_kind(column: Words) -> Guess:
     if numbered := _whole_key(column, padded=padded):
         return numbered
     if padded:
-        return Guess(Kind.CATEGORY, "codes with leading zeros")
+        return (running(column) if len(words) > 20 else None) or Guess(Kind.CATEGORY, "codes with leading zeros")
     amount = column.matches(naming.AMOUNT) or column.matches(naming.COUNTED)
     if len(words) <= 2 and not (amount and len(words) == 2 and set(column.numbers) != {0, 1}):
         return Guess(Kind.CATEGORY, "two values" if len(words) == 2 else "one value", weak=True)
@@ -103,6 +106,14 @@ def place(column: Words) -> Guess | None:
     return Guess(Kind.CATEGORY, "a place, by its name", remarks=(remark,))
 
 
+def running(column: Words) -> Guess | None:
+    """A key of people by the form of its values alone, with the way out where they number things; None if it is not that."""
+    if not numbers_people(column):
+        return None
+    guess = key(column, WHY)
+    return replace(guess, remarks=tuple(f"{remark} If it numbers things, give it the kind category." for remark in guess.remarks))
+
+
 def key(column: Words, reason: str) -> Guess:
     """A key, which is dropped, with what it seems to number."""
     if all(map(MOMENT.fullmatch, column.words)):
@@ -113,7 +124,7 @@ def key(column: Words, reason: str) -> Guess:
             f"seems to number households ({people:.1f} rows to each): drafted as a key, which is dropped. To protect whole "
             f"households: {protecting(column.name, column.counts)}."
         )
-    elif column.distinct_share <= 0.5:
+    elif column.distinct_share <= 0.5 or (column.distinct_share <= UNIQUE and numbers_people(column)):
         remark = (
             f"seems to number people or records that hold several rows ({1 / column.distinct_share:.1f} each): drafted as a key, "
             f"which is dropped. To protect people and not rows: {protecting(column.name, column.counts)}."

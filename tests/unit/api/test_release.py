@@ -16,6 +16,7 @@ from hushtable.api.release import ReleaseRequest
 from hushtable.errors import InputError
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.privacy.unit import Unit
+from tests.persons import FIVE, held
 
 
 @pytest.fixture
@@ -124,3 +125,19 @@ def test_the_best_of_several_warns_of_dropped_rows_too(request_of, tmp_path):
         best_of=("independent",), options=options,
     )  # fmt: skip
     assert any("rows would be dropped" in line for line in ht.release_to_folder(asked).release.warnings)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options"), [("mdav", {"k": 3, "allow_copies": "a test"}), ("mst", {"epsilon": 1.0, "delta": 1e-6})]
+)
+def test_a_key_that_repeats_is_named_where_nobody_says_who_holds_several_rows(recipe, options):
+    table = held(FIVE).declared()
+    made = ht.release(table, recipe, seed=1, **options)
+    (said,) = [warning for warning in made.warnings if "repeat" in warning]
+    assert said.endswith("counts rows, not people. Give --person pid --rows-per-person 5")
+    assert "pid" not in json.dumps(made.card()["guarantee"])
+    for other in (
+        ht.release(table, recipe, seed=1, unit=Unit(by="pid", rows=5), **options),
+        ht.release(held([1] * 300 + [2] * 10).declared(), recipe, seed=1, **options),
+    ):
+        assert not any("repeat" in warning for warning in other.warnings)

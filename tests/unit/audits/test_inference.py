@@ -14,6 +14,8 @@ from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
+from hushtable.pipeline.recipe import load
+from hushtable.pipeline.run import release
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -199,3 +201,17 @@ BAD = (
 def test_bad_knobs_are_refused(bad):
     with pytest.raises(InputError):
         bad()
+
+
+def test_a_code_that_became_a_star_everywhere_teaches_nothing_and_stops_nothing():
+    """Of more levels than a model takes for levels, and these read off the rows: as numbers all of them are unknown."""
+    rng = np.random.default_rng(0)
+    levels = Levels(tuple(f"c{i:03d}" for i in range(400)), observed=True)
+    code = Column(name="code", kind=Kind.CATEGORY, role=Role.QUASI, domain=levels)
+    codes = {"code": rng.integers(0, 400, 600), "key": rng.integers(0, 4, 600), "ward": rng.integers(0, 3, 600)}
+    whole = Table(Schema((code, KEY, WARD)), {c.name: codes[c.name].astype(c.dtype) for c in (code, KEY, WARD)})
+    train, control = whole.take(np.arange(300)), whole.take(np.arange(300, 600))
+    made = release(train, load("k-anonymity").set({"levels": "code=1"}), seed=1)
+    assert {cell.text for cell in made.table.schema["code"].domain.cells} == {"*"}
+    (found,) = run(LearnedInference(), Case(train, made.table, control)).values()
+    assert found.value is not None

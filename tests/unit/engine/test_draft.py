@@ -117,6 +117,28 @@ def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_p
     assert abs(found.lines[0].distinct - 4000) < 400
 
 
+def test_a_table_of_keys_alone_is_drafted_as_in_memory(tmp_path):
+    (tmp_path / "keys.csv").write_text("patient_id,visit_id\n" + "".join(f"p{i // 3},v{i}\n" for i in range(90)))
+    alike(draft(tmp_path / "keys.csv", DISK), io.drafted(tmp_path / "keys.csv"))
+
+
+def test_numbers_of_people_are_found_as_in_memory(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    number = np.repeat(rng.choice(900_000, 4000, replace=False), rng.geometric(0.4, 4000))
+    rows = [f"V{n:06d},{2015 + n % 7}-{n % 10_000:04d},{rng.choice(list('IJKL'))}{n % 99:02d}.{n % 10}\n" for n in number]
+    (tmp_path / "visits.csv").write_text("ref,file,why\n" + "".join(rows))
+    whole = io.drafted(tmp_path / "visits.csv")
+    assert [line.column.kind for line in whole.lines] == [Kind.KEY, Kind.KEY, Kind.CATEGORY]
+    alike(draft(tmp_path / "visits.csv", DISK), whole)
+    for module in (drafting, decoders):
+        monkeypatch.setattr(module, "WORDS", 1000)
+    some = draft(tmp_path / "visits.csv", DISK)
+    assert [(line.column.kind, line.kind_reason) for line in some.lines[:2]] == [
+        (line.column.kind, line.kind_reason) for line in whole.lines[:2]
+    ]
+    assert any("--person ref " in note for note in some.schema.notes)
+
+
 def test_a_draft_on_a_cluster_is_refused_with_the_way_out():
     with pytest.raises(InputError, match="--engine memory or duckdb; of a table that Spark alone reads"):
         draft("table::visits", Compute(engine="local[2]"))

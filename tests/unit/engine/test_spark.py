@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hushtable import audit, people, utility
+from hushtable import audit, pareto, people, utility
 from hushtable.api.open_sides import Paths, open_sides
 from hushtable.engine import spark, spark_rows
 from hushtable.engine.compute import Compute
@@ -162,6 +162,15 @@ def test_the_release_is_that_of_memory(visits, name):
         np.testing.assert_array_equal(one.counts, two.counts)
     else:
         assert_equal(own.table, found.table)
+
+
+@pytest.mark.parametrize("rows_per_person", [None, 1, 2])
+def test_the_sheet_of_persons_is_that_of_memory(visits, rows_per_person):
+    table, rows, _ = visits
+    own, found = (
+        pareto(part, ks=(2, 4), limits=(0.1, 1.0), person="pid", rows_per_person=rows_per_person, seed=2) for part in (table, rows)
+    )
+    assert found.to_json() == own.to_json()
 
 
 def test_faults_are_those_of_disk(tmp_path):

@@ -19,7 +19,9 @@ from hushtable.studio import commands
 from hushtable.studio.jobs import State
 from hushtable.studio.persons import NAME, Persons, persons
 from hushtable.studio.studio import Studio
+from hushtable.studio.verbs.best_levels import best_levels
 from hushtable.studio.verbs.release import release
+from hushtable.studio.words import explorer
 from hushtable.studio.words import persons as said
 from hushtable.studio.worker import Worker
 from tests.unit.studio.audited import attacked, released
@@ -168,8 +170,34 @@ def test_levels_are_judged_by_people(visits, run):
     assert judged["here"] == ht.evaluate(table_of(visits), named, **demand, person=KEY).choice.to_json()
     page = text_of(visits, run, "explorer")
     assert f"--person {KEY}" in page
-    assert said.NO_SEARCH in page
     assert f"--person {KEY}" in text_of(visits, run, "levels")
+
+
+def test_the_search_for_the_best_levels_counts_people(visits, run, queued, tmp_path, monkeypatch):
+    say(visits, run)
+    run(visits.send(run(visits.get("explorer")).form("explorer/demand"), k="8", limit="0.2"))
+    run(visits.send(run(visits.get("explorer")).form("explorer/search")))
+    (job,) = [job for job in visits.studio.jobs.latest() if job.verb == "best_levels"]
+    result = best_levels(job.request, job.folder, silent)
+    own, rows = (ht.pareto(table_of(visits), ks=[8], limits=[0.2], person=by).lines[0] for by in (KEY, None))
+    assert {name: result[name] for name in own.to_json()} == own.to_json()
+    assert own.value > rows.value
+    job.state, job.result = State.DONE, result
+    job.save()
+    assert explorer.proven(result) in text_of(visits, run, "explorer")
+    # What the journal holds is the command that does the same.
+    (command,) = [list(entry.command) for entry in visits.studio.workspace.journal.read() if entry.command[1:2] == ("pareto",)]
+    assert command == list(job.command)
+    assert _after(command, "--person", 2) == ["--person", KEY]
+    command[command.index("--out") + 1] = str(tmp_path / "sheet")
+    monkeypatch.chdir(visits.studio.workspace.folder.parent)
+    monkeypatch.setattr("sys.argv", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert json.loads((tmp_path / "sheet" / "pareto.json").read_text()) == json.loads(
+        (job.folder / "sheet" / "pareto.json").read_text()
+    )
 
 
 def test_more_rows_of_a_person_need_more_noise(visits, run):
@@ -269,3 +297,16 @@ def test_made_again_a_release_is_for_the_persons_that_are_named_now(visits, run,
     again = next(job for job in visits.studio.jobs.latest() if job.state is not State.DONE)
     assert again.request["options"] == {"seed": 1, "unit": {"by": KEY, "rows": 4}}
     assert Unit(**again.request["options"]["unit"]) == Unit(by=KEY, rows=4)
+
+
+def test_a_command_says_how_the_file_is_written(visits, monkeypatch):
+    workspace = visits.studio.workspace
+    monkeypatch.setitem(workspace.project.layout, "encoding", "cp1252")
+    made = (
+        commands.profile(workspace),
+        commands.hierarchy(workspace, "age", {"intervals": [10]}),
+        commands.evaluate(workspace, {"age": 1}, {}),
+        commands.preflight(workspace, "mdav", {}, None),
+    )
+    for words in made:
+        assert _after(words, "--encoding", 2) == ["--encoding", "cp1252"]

@@ -208,3 +208,54 @@ def test_numbers_that_all_stand_equally_often_are_those_of_people(tmp_path):
     uneven = np.append(people, people[:5])
     (tmp_path / "uneven.csv").write_text("\n".join(["code_of_wave,hours", *(f"{p},{p % 7}" for p in uneven)]))
     assert str(ht.draft(tmp_path / "uneven.csv")["code_of_wave"].role) != "identifier"
+
+
+def test_numbers_beside_many_texts_are_levels_and_that_is_said():
+    values = [*map(str, range(100, 167)), *map(str, range(100, 167)), *map(str, range(100, 166)), *["<0,5"] * 20, *["k.A."] * 20]
+    (line,) = drafted(crp=values).lines
+    assert line.column.kind is Kind.CATEGORY
+    assert "holds numbers or dates but for 40 of 240 rows" in " ".join(drafted(crp=values).schema.notes)
+    # Codes of diagnoses may be numbers, too.
+    assert "numbers or dates but for" not in " ".join(drafted(diagnosis=values).schema.notes)
+    assert "numbers or dates but for" not in " ".join(drafted(x=picked("12", "13", "<5", "a")).schema.notes)
+
+
+def test_dates_in_several_forms_are_levels_and_that_is_said():
+    days = [f"{d:02d}.{m:02d}.2020" for d in range(1, 21) for m in range(1, 4)]
+    other = [f"2020-{m:02d}-{d:02d}" for d in range(1, 21) for m in range(1, 4)]
+    draft = drafted(seen=days * 3 + other)
+    assert draft.lines[0].column.kind is Kind.CATEGORY
+    assert "seems to hold dates in several forms" in " ".join(draft.schema.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "kind"),
+    [
+        ("interview date", "{m}/{d}/{y}", Kind.DATE),
+        ("x", "{m}/{d}/{y}", Kind.DATE),
+        ("Datum", "{d}.{m}.{y}", Kind.DATE),
+        ("version", "{m}.{m}.{y}", Kind.CATEGORY),
+    ],
+)
+def test_days_without_zeros_and_century_are_dates(name, form, kind):
+    words = [form.format(d=i % 28 + 1, m=i % 12 + 1, y=20 + i % 3) for i in range(84)]
+    (line,) = drafted(**{name: words * 3}).lines
+    assert line.column.kind is kind
+
+
+@pytest.mark.parametrize(("code", "rest"), [("999", range(18, 90)), ("99", range(1, 8)), ("9999", range(200, 900))])
+def test_nines_far_from_all_others_may_be_missing(code, rest):
+    values = [str(v) for v in [*rest] * 3]
+    assert f"{code} may mean a missing value" in " ".join(drafted(weeks_since=[*values, code]).schema.notes)
+    assert "may mean a missing value" not in " ".join(drafted(weeks_since=[*values, str(max(rest) + 1)]).schema.notes)
+
+
+def test_levels_that_differ_in_capitals_alone_are_counted():
+    notes = " ".join(drafted(sex=picked("m", "M", "w", "W", "d")).schema.notes)
+    assert "Column sex has values that differ in capitals alone (2 of 5)" in notes
+    assert "capitals" not in " ".join(drafted(sex=picked("m", "w")).schema.notes)
+
+
+def test_an_option_quotes_the_name_of_a_column():
+    frame = {"Respondent No.": [f"P-{i // 3:04d}" for i in range(240)]}
+    assert "--person 'Respondent No.' --rows-per-person 3" in " ".join(drafted(**frame).schema.notes)

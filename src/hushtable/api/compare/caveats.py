@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -138,7 +139,8 @@ def common_caveats(setting: Setting) -> list[str]:
     if setting.repeated:
         lines.append(
             f"Values of the key {setting.repeated} repeat: if it identifies persons, rows of one person may lie on both sides of "
-            f"the split, and the numbers here mislead. Then compare with --person {setting.repeated} --rows-per-person N."
+            "the split, and the numbers here mislead. Then compare with "
+            f"--person {shlex.quote(setting.repeated)} --rows-per-person N."
         )
     if setting.runs == 1:
         lines.append("Each release was made once: how much another run would differ is not known (--runs 3 shows it).")

@@ -26,6 +26,7 @@ from hushtable.api.compare.observation import Observation
 from hushtable.api.compare.options import CompareOptions
 from hushtable.api.compare.summary import baseline, summarize
 from hushtable.api.hold_out import hold_out
+from hushtable.api.persons import repeated_key
 from hushtable.api.store import Store
 from hushtable.api.workers import perform
 from hushtable.display import Progress, announce, meant, silent
@@ -35,7 +36,6 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import today
 from hushtable.privacy.unit import Unit, default_delta
 from hushtable.table.arguments import require_tables
-from hushtable.table.columns import Kind
 from hushtable.table.table import Table
 
 FEWEST = 40
@@ -287,7 +287,7 @@ def _setting(
         payable=_payable(experiment, wanted, unit),
         budgets=len({trial.epsilon for trial in wanted if trial.spends}),
         unit=unit,
-        repeated="" if options.person is not None else _repeated_key(used),
+        repeated="" if options.person is not None else repeated_key(used),
         guess=work.axis.guess,
         follows=follow_note(experiment.target, sources(used, experiment.target)),
         control=min(experiment.control.rows, options.attacked),
@@ -296,16 +296,6 @@ def _setting(
         rows=used.rows,
         whole=whole.rows,
     )
-
-
-def _repeated_key(table: Table) -> str:
-    """The first key column in which a value stands more than once; empty if there is none."""
-    for column in table.schema:
-        if column.kind is Kind.KEY:
-            known = table[column.name][~table.missing(column.name)]
-            if len(known) > len(np.unique(known)):
-                return column.name
-    return ""
 
 
 def _payable(experiment: Experiment, wanted: Sequence[Trial], unit: Unit) -> tuple[str, ...]:

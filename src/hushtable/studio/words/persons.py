@@ -18,7 +18,6 @@ ROWS_HINT = (
 SAVE = "Save"
 TO_COLUMNS = "Say it on Columns"
 LABEL = "Persons"
-NO_SEARCH = "The search for the best levels counts rows and not people: without persons it can be asked for, here it cannot."
 OTHER = (
     "When this release was made, it was said otherwise who a row is about: its rows were set aside, and its promise made, for "
     "somebody else. Make it again."
