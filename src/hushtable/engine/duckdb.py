@@ -187,6 +187,8 @@ class _Reading:
 
     def _fetch(self, span: Span, decoders: Mapping[str, Decoder]) -> dict[str, Array]:
         """The raw values of these columns, or where they stand among their words."""
+        if not decoders:
+            return {}
         picks = ", ".join(
             f"{self.expressions.get(name, self.columns[name].pick)} AS c{number}" for number, name in enumerate(decoders)
         )

@@ -43,6 +43,8 @@ class Chunk:
 
     def fetch(self, picks: Sequence[str]) -> list[Array]:
         """Values, as DuckDB hands them out."""
+        if not picks:
+            return []
         names = ", ".join(f"{pick} AS c{number}" for number, pick in enumerate(picks))
         found = self.connection.execute(f"SELECT {names} FROM {self.relation}").fetchnumpy()
         return [np.ma.asanyarray(found[f"c{number}"]) for number in range(len(picks))]

@@ -132,7 +132,7 @@ class Clustered:
             histogram_sizes(self.schema, columns)
 
         def count(own: Pass) -> Integers:
-            return self._summed(Counting(self._stored(own.names), own), own.names, (int(own.cells[-1]),))
+            return self._summed(Counting(self._stored(own.names), own), self.blocks.part(own.names), (int(own.cells[-1]),))
 
         return self.counts.histograms(sets, sizes, count)
 
@@ -142,7 +142,12 @@ class Clustered:
         nothing = asked.answer(Table.empty(self.schema.select(asked.reads)))
         # A question that reads no column counts rows, of which one column is enough.
         names = tuple(self.schema.select(asked.reads).names) if asked.reads else self._any
-        return nothing + self._summed(Folding(self._stored(names), asked), names, nothing.shape)
+        cells = set(stored(self.blocks.schema))
+        if cells.issuperset(names):
+            return nothing + self._summed(Folding(self._stored(names), asked), self.blocks.part(names), nothing.shape)
+        if not cells.isdisjoint(names):
+            raise PlanError(f"{type(asked).__name__} reads free text and keys beside other columns: --engine duckdb answers it")
+        return nothing + self._summed(Folding(self._telling(names), asked), self.blocks.raw, nothing.shape, self.rows)
 
     def distinct(self, columns: Iterable[str], limit: int) -> Tuples:
         """The different tuples of some columns, in order of their codes, and how many rows hold each."""
@@ -173,11 +178,11 @@ class Clustered:
         schema = self.schema if columns is None else self.schema.select(columns)
         own = tuple(stored(schema))
         free = tuple(name for name in schema.names if name not in own)
-        places, texts = _Held(self._read(own or self._any)), _Held(self._told(free)) if free else None
+        cells, texts = _Held(self._read(own or self._any)) if own or not free else None, _Held(self._told(free)) if free else None
         at = 0
         while at < self.rows:
-            rows = min(size, places.left(at), *([texts.left(at)] if texts else []))
-            arrays = {name: places.arrays[name][places.cut(at, rows)] for name in own}
+            rows = min(size, *(part.left(at) for part in (cells, texts) if part))
+            arrays = {name: cells.arrays[name][cells.cut(at, rows)] for name in own} if cells else {}
             if texts is not None:
                 assert texts.table is not None
                 arrays |= {name: texts.arrays[name][texts.cut(at, rows)] for name in free}
@@ -257,10 +262,8 @@ class Clustered:
 
     @property
     def _any(self) -> Columns:
-        """A column that is stored."""
-        if found := stored(self.schema) or stored(self.blocks.schema):
-            return (found[0],)
-        raise PlanError("a table of free text and keys alone is read with --engine memory or duckdb")
+        """A column, one that is stored where there is any."""
+        return tuple(stored(self.schema) or stored(self.blocks.schema) or self.schema.names)[:1]
 
     @cached_property
     def _inside(self) -> Chosen:
@@ -270,9 +273,10 @@ class Clustered:
         schema = self.schema if set(names) <= set(self.schema.names) else self.blocks.schema
         return Stored(schema.select(names), self._inside)
 
-    def _summed(self, work: Any, names: Columns, shape: tuple[int, ...]) -> Integers:
-        total, seen = summed(self.blocks.part(names), work, shape, self.blocks.parts, self.blocks.where)
-        if seen != self.blocks.rows:
+    def _summed(self, work: Any, frame: Any, shape: tuple[int, ...], rows: int | None = None) -> Integers:
+        """The sum over all partitions, of which so many rows are seen: those of all blocks where nothing is said."""
+        total, seen = summed(frame, work, shape, self.blocks.parts, self.blocks.where)
+        if seen != (self.blocks.rows if rows is None else rows):
             raise changed(self.blocks.where)
         return total
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.engine.decode import Decoder, Each, Faults, Numbers, Words
-from hushtable.engine.decoders import placed, text_of
+from hushtable.engine.decoders import placed
 from hushtable.engine.packing import Cells, Packing
 from hushtable.engine.persons import chosen as staying
 from hushtable.engine.spark_feed import Chunk, Feed
-from hushtable.engine.spark_jobs import FAULTS, Answers, Batches, packed, partial_sums
+from hushtable.engine.spark_jobs import FAULTS, ROWS, Answers, Batches, packed, partial_sums
 from hushtable.engine.store import stored
 from hushtable.engine.tuples import tallied
 from hushtable.errors import InputError
@@ -37,6 +37,8 @@ from hushtable.table.values import make
 
 BLOCK = 1 << 17
 """Rows of a block, at most."""
+LISTED = "place int, word string, held bigint, first bigint"
+"""What ``Listing`` gives out."""
 CUT = "a code that looks at all rows at once encodes rows in memory only: --engine memory"
 
 
@@ -129,17 +131,26 @@ class Counting:
 class Folding:
     """An additive question."""
 
-    stored: Stored
+    rows: Stored | Telling
     question: Additive
 
     def __call__(self, batches: Batches) -> Answers:
         """Partial sums."""
-        total, seen = self.question.answer(Table.empty(self.stored.schema)), 0
-        for block in self.stored.blocks(batches):
-            seen += block.seen
-            if block.rows:
-                total = total + self.question.answer(self.stored.table(block))
+        total, seen = self.question.answer(Table.empty(self.rows.schema)), 0
+        for rows, table in self._tables(batches):
+            seen += rows
+            if table is not None and table.rows:
+                total = total + self.question.answer(table)
         yield from partial_sums(total, seen)
+
+    def _tables(self, batches: Batches) -> Iterator[tuple[int, Table | None]]:
+        """The chosen rows, and how many were seen: of blocks also those that are not chosen."""
+        if isinstance(self.rows, Telling):
+            for _, table in self.rows.tables(batches):
+                yield table.rows, table
+            return
+        for block in self.rows.blocks(batches):
+            yield block.seen, self.rows.table(block) if block.rows else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,24 +270,48 @@ class Decoding:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The words of columns and how many rows hold each, in each part of the rows."""
+    """The words of columns, how many rows hold each and the first that does, in each part of the rows."""
 
     feed: Feed
     columns: Mapping[int, ParquetColumn]
+    parts: Mapping[int, int]
+    """Of which columns only one word in so many is listed, as its hash says: each with all of its rows."""
 
     def __call__(self, batches: Batches) -> Batches:
-        """The number of the column, a word, and a count."""
+        """The number of the column, a word, a count, and the number of a row; among them how many rows were seen."""
         try:
             for chunk in self.feed.chunks(batches):
+                yield _listed(ROWS, [None], [chunk.rows], [chunk.start])
                 for number, own in self.columns.items():
+                    part = self.parts.get(number, 1)
+                    rows = f"(SELECT {own.pick} AS v, row_number() OVER () - 1 AS place FROM {chunk.relation})"
                     found = chunk.connection.execute(
-                        f"SELECT {text_of(own)} AS w, count(*)::BIGINT AS n FROM {chunk.relation} GROUP BY ALL"
+                        f"SELECT v::VARCHAR AS w, count(*)::BIGINT AS n, min(place)::BIGINT AS first FROM {rows} "
+                        f"{f'WHERE hash(v) % {part} = 0' if part > 1 else ''} GROUP BY 1"
                     ).fetchnumpy()
-                    yield _listed(number, plain(found["w"]).tolist(), np.asarray(found["n"]).tolist())
+                    counts, first = np.asarray(found["n"]), np.asarray(found["first"]) + chunk.start
+                    yield _listed(number, plain(found["w"]).tolist(), counts, first)
         except InputError as error:
-            yield _listed(FAULTS, [packed(error.faults).decode()], [1])
+            yield _listed(FAULTS, [packed(error.faults).decode()], [1], [0])
         for _ in batches:
             pass
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """The cells of the first row, as texts."""
+
+    feed: Feed
+    picks: Sequence[str]
+
+    def __call__(self, batches: Batches) -> Answers:
+        """By the number of the column."""
+        for chunk in self.feed.chunks(batches):
+            cells = ", ".join(f"({pick})::VARCHAR" for pick in self.picks)
+            for row in chunk.connection.execute(f"SELECT {cells} FROM {chunk.relation} LIMIT 1").fetchall():
+                for number, cell in enumerate(row):
+                    yield number, (cell or "").strip().encode()
+            return
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,15 +476,16 @@ def block_types(columns: int) -> str:
     return ", ".join(f"{name} {'bigint' if number < 2 else 'binary'}" for number, name in enumerate(block_names(columns)))
 
 
-def _listed(number: int, words: Sequence[str | None], held: Sequence[int]) -> Any:
+def _listed(number: int, words: Sequence[str | None], held: Sequence[int] | Integers, first: Sequence[int] | Integers) -> Any:
     import pyarrow
 
     columns = [
         pyarrow.array([number] * len(words), pyarrow.int32()),
         pyarrow.array(words, pyarrow.string()),
         pyarrow.array(held, pyarrow.int64()),
+        pyarrow.array(first, pyarrow.int64()),
     ]
-    return pyarrow.RecordBatch.from_arrays(columns, names=["place", "word", "held"])
+    return pyarrow.RecordBatch.from_arrays(columns, names=["place", "word", "held", "first"])
 
 
 def _placed(chunk: Chunk, number: int, own: ParquetColumn, words: NDArray[np.object_]) -> str:

@@ -263,7 +263,7 @@ def test_a_coin_that_falls_on_a_worker_is_seen(visits, monkeypatch):
                 def answer(self, part):
                     return question.answer(part) + np.random.default_rng().integers(1, 1000)
 
-            return Folding(self.stored, Noisy())(batches)
+            return Folding(self.rows, Noisy())(batches)
 
     monkeypatch.setattr(spark_rows, "Folding", Drawing)
     with pytest.raises(AssertionError):
