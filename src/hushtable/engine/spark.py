@@ -31,6 +31,8 @@ PROBES = 16
 JAVA = "openjdk-17-jre-headless"
 LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """Java of this machine has little to do beside its Python: it spends more on compiling itself than it saves."""
+WRITERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""By these names PySpark writes what Spark says of a failure."""
 _OPEN: dict[str, Session] = {}
 
 
@@ -76,12 +78,28 @@ def told(where: str) -> Iterator[None]:
 
         failures = (*failures, Py4JError)
     try:
-        with warnings.catch_warnings():
+        with _unwritten(), warnings.catch_warnings():
             # It says so whenever a function on batches is named, of which none is handed a pandas frame.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             yield
     except failures as error:
         raise InputError(_reason(type(error).__name__, str(error)), where=where) from None
+
+
+@contextmanager
+def _unwritten() -> Iterator[None]:
+    """PySpark writes messages of failures to the console too."""
+    from pyspark.logger import PySparkLogger
+
+    writers = [PySparkLogger.getLogger(name) for name in WRITERS]
+    before = [writer.disabled for writer in writers]
+    for writer in writers:
+        writer.disabled = True
+    try:
+        yield
+    finally:
+        for writer, disabled in zip(writers, before, strict=True):
+            writer.disabled = disabled
 
 
 def _reason(kind: str, message: str) -> str:

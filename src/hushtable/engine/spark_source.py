@@ -30,7 +30,7 @@ from hushtable.table.layout import Layout
 
 TASKS = 512
 """Parts that a pass has at most, each read by one worker; on one machine four for each worker, as every one costs Spark 80 ms."""
-PLAIN_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "string", "boolean", "date", "timestamp_ntz")
+PLAIN_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "string", "boolean", "date", "timestamp", "timestamp_ntz")
 """Types of Spark that come as they are; all others as what Spark writes for them."""
 
 
@@ -170,24 +170,21 @@ def _table(opened: Session, form: str, name: str, text: str) -> Undecoded:
     with told(text):
         table = opened.read.table(name) if form == "table" else opened.read.format(form).load(name)
         sql = functions(table)
-        own = [(column.name, column.dataType.simpleString()) for column in table.schema.fields]
-        picks = [
-            (column if kind in PLAIN_TYPES else column.cast("timestamp_ntz" if kind == "timestamp" else "string")).alias(
-                f"c{place}"
-            )
-            for place, (label, kind) in enumerate(own)
-            for column in [sql.col("`" + label.replace("`", "``") + "`")]
-        ]
-        frame = table.select(*picks)
+        labels = [column.name for column in table.schema.fields]
+        types = [column.dataType.simpleString() for column in table.schema.fields]
+        # By their places: names may stand twice, and hold any mark.
+        names = [f"c{place}" for place in range(len(labels))]
+        typed = zip(names, types, strict=True)
+        picks = [sql.col(name).cast(kind if kind in PLAIN_TYPES else "string").alias(name) for name, kind in typed]
+        frame = table.toDF(*names).select(*picks)
         kinds = frame.limit(0).toArrow()
-        names = [f"c{place}" for place in range(len(own))]
         counts = [sql.approx_count_distinct(place).alias(place) for place in names]
         (first,) = frame.limit(SPAN).agg(sql.count(sql.lit(1)).alias("rows"), *counts).collect()
     with closing(duckdb.connect()) as connection:
         connection.register("given", kinds)
         described = connection.execute("DESCRIBE SELECT * FROM given").fetchall()
     columns = tuple(
-        ParquetColumn(label.strip(), place, str(row[1])) for (label, _), place, row in zip(own, names, described, strict=True)
+        ParquetColumn(label.strip(), name, str(row[1])) for label, name, row in zip(labels, names, described, strict=True)
     )
     sizes = {number: int(answer) for number, answer in answers(frame, _Sizing(), text)}
     parts = max(sizes, default=-1) + 1

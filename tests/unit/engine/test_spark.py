@@ -200,6 +200,32 @@ def test_a_table_that_spark_reads_has_the_same_answers(visits):
         on_spark("table::nobody.visits", table.schema)
 
 
+def test_moments_are_those_of_files_whatever_the_zone_of_the_session(tmp_path):
+    from duckdb import connect
+
+    rows = "SELECT TIMESTAMPTZ '2020-03-29 00:30:00+00' + to_minutes(i * 17) AS seen, i % 3 AS ward FROM range(99) AS t(i)"
+    with connect() as connection:
+        connection.execute(f"COPY ({rows}) TO '{tmp_path}/zoned.parquet'")
+    schema = Schema((Column(name="seen", kind=Kind.DATE, format="%Y-%m-%d %H:%M:%S"), Column(name="ward", kind=Kind.INTEGER)))
+    settings, own = spark.session(SPARK).conf, io.read(tmp_path / "zoned.parquet", schema)
+    before = settings.get("spark.sql.session.timeZone")
+    settings.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for given in (tmp_path / "zoned.parquet", f"parquet::{tmp_path}/zoned.parquet"):
+            assert_equal(own, Table.concat([*on_spark(given, schema).batches()]))
+    finally:
+        settings.set("spark.sql.session.timeZone", before)
+
+
+def test_a_table_of_spark_whose_names_stand_twice_is_refused_in_our_words(tmp_path):
+    opened = spark.session(SPARK)
+    opened.sql("SELECT id AS age, id AS `the.town``s`, id AS age FROM range(9)").createOrReplaceTempView("twice")
+    schema = Schema((Column(name="age", kind=Kind.INTEGER),))
+    with pytest.raises(InputError, match="the column name 'age' stands in the header more than once"):
+        on_spark("table::twice", schema)
+    opened.catalog.dropTempView("twice")
+
+
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory) -> Paths:
     """Training, released and control rows in files; the people of the first are in the release too, as they are."""
@@ -289,6 +315,15 @@ def test_what_a_worker_quotes_stays_there(visits):
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+def test_what_spark_writes_of_a_failure_stays_there(capfd):
+    opened = spark.session(SPARK)
+    opened.sql("SELECT CAST(concat('secret', id) AS INT) AS age FROM range(9)").createOrReplaceTempView("broken")
+    with pytest.raises(InputError, match="Spark stopped the work") as caught:
+        on_spark("table::broken", Schema((Column(name="age", kind=Kind.INTEGER),)))
+    opened.catalog.dropTempView("broken")
+    assert "secret" not in str(caught.value) + "".join(capfd.readouterr())
 
 
 def test_a_source_that_changes_between_passes_stops_the_run(tmp_path):
