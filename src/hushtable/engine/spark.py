@@ -28,6 +28,7 @@ Session = Any
 Versions = tuple[str, str]
 PROBES = 16
 """Tasks that ask workers what they are; every later task asks again."""
+CHANGED = "was changed while it was read; nothing was released"
 JAVA = "openjdk-17-jre-headless"
 LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """Java of this machine has little to do beside its Python: it spends more on compiling itself than it saves."""
@@ -61,6 +62,12 @@ def functions(frame: Any) -> Any:
 def versions() -> Versions:
     """Of Python and of this package, which workers must share."""
     return f"{sys.version_info[0]}.{sys.version_info[1]}", __version__
+
+
+def unlike(python: str, package: str) -> str:
+    """That a worker is of another version."""
+    mine = versions()
+    return f"a worker has Python {python} and hushtable {package}; here are Python {mine[0]} and hushtable {mine[1]}"
 
 
 @contextmanager
@@ -110,6 +117,10 @@ def _reason(kind: str, message: str) -> str:
         return f"Java did not start: Spark 4 needs Java 17 or newer (on Debian or Ubuntu: apt-get install {JAVA})"
     if other := re.search(r"ModuleNotFoundError: No module named '(\w+)", message):
         return f"its workers do not have the package {other[1]}: install hushtable and pyarrow beside the Python of each worker"
+    if "hushtable.engine.spark_feed.Changed: " in message:
+        return CHANGED
+    if other := re.search(r"hushtable\.engine\.spark_jobs\.OtherVersion: .*?python ([\d.]+), hushtable ([\w.+-]+)", message):
+        return unlike(other[1], other[2])
     raised = re.findall(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception|Killed|Interrupt))\b", message, re.MULTILINE)
     return f"Spark stopped the work ({raised[-1] if raised else kind}); what it says of it may quote values, and is not shown"
 

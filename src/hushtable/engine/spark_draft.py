@@ -86,7 +86,9 @@ class OnCluster:
     def different(self, parts: Sequence[int]) -> Callable[[int], Counts]:
         """The different values of each column by its number, of one in so many."""
         found, ready = (
-            self.held.enter_context(counted(self.raw, self.columns, self.where, dict(enumerate(parts)))),
+            self.held.enter_context(
+                counted(self.raw, self.columns, self.where, {number: part for number, part in enumerate(parts) if part > 1})
+            ),
             dict[int, Texts](),
         )
 

@@ -24,7 +24,7 @@ from hushtable.engine.decoders import PLAIN, as_numbers, decoder_of, listed
 from hushtable.engine.duckdb import READING, require_shape
 from hushtable.engine.spark import told
 from hushtable.engine.spark_feed import changed
-from hushtable.engine.spark_jobs import answers, unpacked
+from hushtable.engine.spark_jobs import answers, guarded, unpacked
 from hushtable.engine.spark_rows import Blocks, Clustered
 from hushtable.engine.spark_source import Undecoded, undecoded
 from hushtable.engine.spark_words import Texts, counted
@@ -94,7 +94,7 @@ class _Reading:
         schema = replace(self.schema, columns=tuple(cells[c.name].column if c.name in cells else c for c in self.schema))
         with told(self.where):
             work = Decoding(self.raw.feed, own, tuple(cells), picks, words)
-            frame = self.raw.frame.mapInArrow(work, block_types(len(cells))).persist()
+            frame = self.raw.frame.mapInArrow(guarded(work), block_types(len(cells))).persist()
         blocks = Blocks(
             schema,
             frame,

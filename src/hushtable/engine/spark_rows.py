@@ -22,9 +22,10 @@ from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
 from hushtable.engine.spark import functions, told
 from hushtable.engine.spark_feed import Feed, changed
-from hushtable.engine.spark_jobs import ANSWER, answers, checked, in_order, summed, task
+from hushtable.engine.spark_jobs import ANSWER, answers, checked, guarded, in_order, summed, task
 from hushtable.engine.spark_work import (
     CUT,
+    NUMBERS,
     Chosen,
     Counting,
     Digesting,
@@ -71,6 +72,8 @@ class Blocks:
     """The frame of raw rows that the feed takes."""
     sizes: dict[int, int] = field(default_factory=dict, init=False)
     """How many rows each block has, by the number of its first."""
+    checksums: dict[int, int] = field(default_factory=dict, init=False)
+    """Of what is stored of them."""
 
     def __post_init__(self) -> None:
         """Let the cluster forget them with the object; at the end of the process the session goes with all it keeps."""
@@ -79,8 +82,10 @@ class Blocks:
     def listed(self) -> list[tuple[int, bytes]]:
         """What stands beside the blocks, in order, which are made by being asked."""
         with told(self.where):
-            rows = self.frame.select("start", "size", "note").collect()
-        self.sizes = {int(row.start): int(row["size"]) for row in sorted(rows, key=lambda row: row.start) if row["size"]}
+            rows = self.frame.select(*NUMBERS, "note").collect()
+        held = [row for row in sorted(rows, key=lambda row: row.start) if row["size"]]
+        self.sizes = {int(row.start): int(row["size"]) for row in held}
+        self.checksums = {int(row.start): int(row.checksum) for row in held}
         return [(int(row.start), bytes(row.note)) for row in sorted(rows, key=lambda row: row.start)]
 
     @property
@@ -91,7 +96,7 @@ class Blocks:
     def part(self, names: Sequence[str]) -> Any:
         """The blocks of some columns."""
         places = {name: f"c{number}" for number, name in enumerate(stored(self.schema))}
-        return self.frame.select("start", "size", *(places[name] for name in names))
+        return self.frame.select(*NUMBERS, *(places[name] for name in names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +164,9 @@ class Clustered:
         work = Tallying(self._stored(tuple(schema.names)), len(words), limit)
         with told(self.blocks.where):
             sql = functions(self.blocks.frame)
-            parts = self.blocks.part(schema.names).mapInArrow(work, ", ".join(f"{name} bigint" for name in ("tuples", *words)))
+            parts = self.blocks.part(schema.names).mapInArrow(
+                guarded(work), ", ".join(f"{name} bigint" for name in ("tuples", *words))
+            )
             found = parts.groupBy(*words).agg(sql.sum("tuples").alias("tuples"), sql.min("tuples").alias("least")).limit(limit + 1)
             told_of = found.toArrow()
         counts = told_of["tuples"].to_numpy().astype(np.int64)
@@ -214,7 +221,7 @@ class Clustered:
             blocks, own = self.blocks, self._stored(names)
             with told(blocks.where):
                 types = block_types(len(stored(schema)))
-                frame = blocks.part(names).mapInArrow(Encoding(own, code, schema), types).persist()
+                frame = blocks.part(names).mapInArrow(guarded(Encoding(own, code, schema)), types).persist()
             written = Blocks(schema, frame, blocks.parts, blocks.where)
             if any(note for _, note in written.listed()):
                 raise PlanError(CUT)
@@ -271,7 +278,7 @@ class Clustered:
 
     def _stored(self, names: Columns) -> Stored:
         schema = self.schema if set(names) <= set(self.schema.names) else self.blocks.schema
-        return Stored(schema.select(names), self._inside)
+        return Stored(schema.select(names), self._inside, self.blocks.checksums, self.blocks.where)
 
     def _summed(self, work: Any, frame: Any, shape: tuple[int, ...], rows: int | None = None) -> Integers:
         """The sum over all partitions, of which so many rows are seen: those of all blocks where nothing is said."""
@@ -284,7 +291,7 @@ class Clustered:
         """The chosen rows of each block, in order."""
         own = self._stored(names)
         for row in in_order(self.blocks.part(names), self.blocks.where):
-            block = own.block(row[0], row[1], [bytes(part) for part in row[2:]])
+            block = own.block(row[0], row[1], row[2], [bytes(cells) for cells in row[3:]])
             if block.rows:
                 yield block.start, block.rows, own.table(block)
 
@@ -314,7 +321,7 @@ class Clustered:
         free = key not in stored(self.schema)
         rows, frame = (self._telling((key,)), self.blocks.raw) if free else (self._stored((key,)), self.blocks.part((key,)))
         with told(self.blocks.where):
-            return frame.mapInArrow(Holding(key, rows), "one bigint, two bigint, place bigint"), 2 if free else 1
+            return frame.mapInArrow(guarded(Holding(key, rows)), "one bigint, two bigint, place bigint"), 2 if free else 1
 
 
 class _Held:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hushtable.engine.spark import functions, told
 from hushtable.engine.spark_feed import changed
-from hushtable.engine.spark_jobs import FAULTS, ROWS, unpacked
+from hushtable.engine.spark_jobs import FAULTS, ROWS, guarded, unpacked
 from hushtable.engine.spark_source import Undecoded
 from hushtable.engine.spark_work import LISTED, Listing
 from hushtable.errors import InputError
@@ -67,7 +67,7 @@ def counted(
     """
     with told(where):
         sql = functions(raw.frame)
-        listed = raw.frame.mapInArrow(Listing(raw.feed, columns, parts or {}), LISTED)
+        listed = raw.frame.mapInArrow(guarded(Listing(raw.feed, columns, parts or {})), LISTED)
         frame = listed.groupBy("place", "word").agg(sql.sum("held").alias("held"), sql.min("first").alias("first")).persist()
         try:
             totals = frame.groupBy("place").agg(sql.count("word").alias("words"), sql.sum("held").alias("held")).collect()
@@ -75,6 +75,10 @@ def counted(
             if FAULTS in found.sizes:
                 answers = found.of([FAULTS])[FAULTS].words
                 raise InputError(dict.fromkeys(fault for answer in answers for fault in unpacked(answer.encode())))
+            if found.sizes.get(ROWS, 0) > 1:
+                raise InputError(
+                    "its workers have several versions of DuckDB, which pick values differently: give them one", where=where
+                )
             if sum(int(row.held) for row in totals if row.place == ROWS) != raw.rows:
                 raise changed(where)
             yield found

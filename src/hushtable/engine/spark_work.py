@@ -1,7 +1,8 @@
 """What workers do with rows: decode them into blocks of packed cells, and answer questions from blocks.
 
-A block is one row of a data frame: the number of its first row, how many there are, and a string of bytes for each column. Nothing
-here draws a coin, and nothing depends on how rows lie in partitions but the order in which whole numbers are added.
+A block is one row of a data frame: the number of its first row, how many there are, a checksum, and a string of bytes for each
+column. Where a block that was lost is made again, the checksum says whether of the same rows. Nothing here draws a coin, and
+nothing depends on how rows lie in partitions but the order in which whole numbers are added.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +23,7 @@ from hushtable.engine.decode import Decoder, Each, Faults, Numbers, Words
 from hushtable.engine.decoders import placed
 from hushtable.engine.packing import Cells, Packing
 from hushtable.engine.persons import chosen as staying
-from hushtable.engine.spark_feed import Chunk, Feed
+from hushtable.engine.spark_feed import Changed, Chunk, Feed, changed
 from hushtable.engine.spark_jobs import FAULTS, ROWS, Answers, Batches, packed, partial_sums
 from hushtable.engine.store import stored
 from hushtable.engine.tuples import tallied
@@ -35,6 +38,8 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import make
 
+NUMBERS = ("start", "size", "checksum")
+"""Of a block, beside its bytes."""
 BLOCK = 1 << 17
 """Rows of a block, at most."""
 LISTED = "place int, word string, held bigint, first bigint"
@@ -84,16 +89,21 @@ class Stored:
     schema: Schema
     """Of these columns."""
     chosen: Chosen = field(default_factory=Chosen)
+    checksums: Mapping[int, int] = field(default_factory=dict)
+    """Of each block, by the number of its first row."""
+    where: str = "rows"
 
     def blocks(self, batches: Batches) -> Iterator[Block]:
         """The blocks of one partition."""
         for batch in batches:
-            starts, sizes, *strings = batch.columns
-            for place, (start, rows) in enumerate(zip(starts.to_pylist(), sizes.to_pylist(), strict=True)):
-                yield self.block(start, rows, [own[place].as_buffer() for own in strings])
+            numbers, strings = batch.columns[:3], batch.columns[3:]
+            for place, (start, rows, checksum) in enumerate(zip(*(own.to_pylist() for own in numbers), strict=True)):
+                yield self.block(start, rows, checksum, [own[place].as_buffer() for own in strings])
 
-    def block(self, start: int, rows: int, strings: Sequence[Any]) -> Block:
-        """The chosen rows of one block, from what is stored of each column."""
+    def block(self, start: int, rows: int, checksum: int, strings: Sequence[Any]) -> Block:
+        """The chosen rows of one block, from what is stored of each column; Changed where it was made again, of other rows."""
+        if self.checksums.get(start) != checksum:
+            raise changed(self.where)
         inside = self.chosen.among(start, start + rows)
         cells = dict[str, Array]()
         for column, own in zip(self.schema, strings, strict=True):
@@ -184,6 +194,8 @@ class Tallying:
         try:
             cells = (block.cells for block in self.stored.blocks(batches) if block.rows)
             keys, counts = tallied(cells, self.stored.schema, self.limit)
+        except Changed:
+            raise
         except InputError:
             for _ in batches:
                 pass
@@ -281,7 +293,7 @@ class Listing:
         """The number of the column, a word, a count, and the number of a row; among them how many rows were seen."""
         try:
             for chunk in self.feed.chunks(batches):
-                yield _listed(ROWS, [None], [chunk.rows], [chunk.start])
+                yield _listed(ROWS, [duckdb.__version__ if self.parts else None], [chunk.rows], [chunk.start])
                 for number, own in self.columns.items():
                     part = self.parts.get(number, 1)
                     rows = f"(SELECT {own.pick} AS v, row_number() OVER () - 1 AS place FROM {chunk.relation})"
@@ -457,23 +469,20 @@ def block_of(start: int, rows: int, note: bytes, strings: list[bytes]) -> Any:
     """One row of a frame of blocks."""
     import pyarrow
 
-    arrays = [
-        pyarrow.array([start], pyarrow.int64()),
-        pyarrow.array([rows], pyarrow.int64()),
-        pyarrow.array([note], pyarrow.binary()),
-    ]
-    arrays += [pyarrow.array([own], pyarrow.binary()) for own in strings]
+    checksum = reduce(lambda known, own: zlib.crc32(own, known), strings, zlib.crc32(str(rows).encode()))
+    arrays = [pyarrow.array([number], pyarrow.int64()) for number in (start, rows, checksum)]
+    arrays += [pyarrow.array([own], pyarrow.binary()) for own in (note, *strings)]
     return pyarrow.RecordBatch.from_arrays(arrays, names=block_names(len(strings)))
 
 
 def block_names(columns: int) -> list[str]:
     """The columns of a frame of blocks."""
-    return ["start", "size", "note", *(f"c{number}" for number in range(columns))]
+    return [*NUMBERS, "note", *(f"c{number}" for number in range(columns))]
 
 
 def block_types(columns: int) -> str:
     """The same with their types, for Spark."""
-    return ", ".join(f"{name} {'bigint' if number < 2 else 'binary'}" for number, name in enumerate(block_names(columns)))
+    return ", ".join(f"{name} {'bigint' if name in NUMBERS else 'binary'}" for name in block_names(columns))
 
 
 def _listed(number: int, words: Sequence[str | None], held: Sequence[int] | Integers, first: Sequence[int] | Integers) -> Any:

@@ -340,8 +340,47 @@ def test_a_source_that_changes_between_passes_stops_the_run(tmp_path):
         rows.fold(Total())
 
 
+def test_other_rows_of_the_same_number_stop_the_run(tmp_path):
+    """As when a worker is lost, and its blocks are made again of what is there by then."""
+    table = held(UNEQUAL).select(["age", "town", "pid"])
+    folder = in_files(table, tmp_path / "rows", 2)
+    rows = on_spark(f"parquet::{folder}", table.schema)
+    assert rows.fold(Total()).tolist() == [table.rows]
+    own = io.read(folder / "part-0.parquet", table.schema)
+    io.write(own.with_columns((own.schema["age"], own["age"][::-1].copy())), folder / "part-0.parquet")
+
+    class Same:
+        schema = rows.schema
+
+        def apply(self, table):
+            return table
+
+    for asked in (
+        lambda: rows.take(slice(None)).histograms([("town",)]),
+        lambda: rows.fold(Total()),
+        lambda: rows.distinct(["town"], 999),
+        lambda: rows.digest(),
+        lambda: list(rows.batches(columns=["town"])),
+        lambda: rows.encoded(Same()).blocks,
+        lambda: rows.within("age", 2),
+    ):
+        rows.blocks.frame.unpersist(blocking=True)
+        with pytest.raises(InputError, match="was changed while it was read") as caught:
+            asked()
+        assert not caught.value.__cause__
+
+
+def test_a_table_of_spark_that_has_other_rows_by_now_is_not_read_for_its_keys(tmp_path):
+    table = held(UNEQUAL).select(["age", "pid"])
+    folder = in_files(table, tmp_path / "rows", 2)
+    rows = on_spark(f"parquet::{folder}", table.schema)
+    io.write(table.take(slice(0, 3)), folder / "part-0.parquet")
+    with pytest.raises(InputError, match="was changed while it was read"):
+        rows.within("pid", 2)
+
+
 def test_workers_of_another_version_are_refused(visits, monkeypatch):
-    _, rows, _ = visits
+    _, rows, folder = visits
     opened = spark.session(SPARK)
     monkeypatch.setattr("hushtable.engine.spark.versions", lambda: ("3.99", "0.0.1"))
     with pytest.raises(
@@ -349,8 +388,15 @@ def test_workers_of_another_version_are_refused(visits, monkeypatch):
     ):
         spark._require_alike(opened, ENGINE)
     monkeypatch.setattr("hushtable.engine.spark_jobs.versions", lambda: ("3.99", "0.0.1"))
-    with pytest.raises(InputError, match=r"a worker has Python 3\.\d+ and hushtable .*; here are Python 3.99 and hushtable 0.0.1"):
-        rows.fold(Total())
+    other = r"a worker has Python 3\.\d+ and hushtable .*; here are Python 3.99 and hushtable 0.0.1"
+    for asked in (
+        lambda: rows.fold(Total()),
+        lambda: rows.distinct(["age"], 999),
+        lambda: rows.within("age", 2),
+        lambda: on_spark(folder, rows.schema),
+    ):
+        with pytest.raises(InputError, match=other):
+            asked()
 
 
 def test_what_is_not_installed_is_named(monkeypatch):

@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hushtable.data.people import people
-from hushtable.engine import decoders, spark, spark_words
+from hushtable.engine import decoders, spark, spark_words, spark_work
 from hushtable.engine import draft as drafting
 from hushtable.engine.draft import Lacking, draft
+from hushtable.engine.spark_jobs import ROWS
 from hushtable.engine.spark_work import Listing
 from hushtable.errors import InputError, PlanError
 from hushtable.table.columns import Kind
@@ -129,6 +130,21 @@ def test_rows_that_a_worker_forgets_stop_the_draft(tmp_path, monkeypatch):
 
     monkeypatch.setattr(spark_words, "Listing", Forgetful)
     with pytest.raises(InputError, match="was changed while it was read"):
+        draft(folder, SPARK)
+
+
+def test_workers_whose_hashes_may_differ_stop_the_draft(tmp_path, monkeypatch):
+    for module in (drafting, decoders):
+        monkeypatch.setattr(module, "WORDS", 100)
+    folder = in_files(people(300), tmp_path / "rows")
+
+    class Older(Listing):
+        def __call__(self, batches):
+            yield from Listing.__call__(self, batches)
+            yield spark_work._listed(ROWS, ["1.0.0"], [0], [0])
+
+    monkeypatch.setattr(spark_words, "Listing", Older)
+    with pytest.raises(InputError, match="several versions of DuckDB"):
         draft(folder, SPARK)
 
 
