@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from hushtable.display import meant
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
+from hushtable.engine.packing import Packing
 from hushtable.engine.spark import functions, told
 from hushtable.engine.spark_feed import Feed, changed
 from hushtable.engine.spark_jobs import ANSWER, answers, checked, guarded, in_order, summed, task
 from hushtable.engine.spark_work import (
     CUT,
     NUMBERS,
+    Choosing,
     Chosen,
     Counting,
     Digesting,
@@ -290,10 +292,11 @@ class Clustered:
     def _read(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
         """The chosen rows of each block, in order."""
         own = self._stored(names)
-        for row in in_order(self.blocks.part(names), self.blocks.where):
-            block = own.block(row[0], row[1], row[2], [bytes(cells) for cells in row[3:]])
-            if block.rows:
-                yield block.start, block.rows, own.table(block)
+        with told(self.blocks.where):
+            frame = self.blocks.part(names).mapInArrow(guarded(Choosing(own)), block_types(len(names)))
+        for start, rows, _, _, *cells in in_order(frame, self.blocks.where):
+            parts = zip(own.schema, cells, strict=True)
+            yield start, rows, own.table({column.name: np.frombuffer(bytes(part), Packing(column).dtype) for column, part in parts})
 
     def _told(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
         """The same of columns of free text and keys."""

@@ -111,9 +111,9 @@ class Stored:
             cells[column.name] = array if inside is None else array[inside]
         return Block(self.chosen.before(start), rows, rows if inside is None else int(inside.sum()), cells)
 
-    def table(self, block: Block) -> Table:
-        """A block as it is in memory."""
-        return Table(self.schema, {column.name: Packing(column).unpack(block.cells[column.name]) for column in self.schema})
+    def table(self, cells: Cells) -> Table:
+        """Rows of a block as they are in memory."""
+        return Table(self.schema, {column.name: Packing(column).unpack(cells[column.name]) for column in self.schema})
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ class Folding:
                 yield table.rows, table
             return
         for block in self.rows.blocks(batches):
-            yield block.seen, self.rows.table(block) if block.rows else None
+            yield block.seen, self.rows.table(block.cells) if block.rows else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +177,20 @@ class Digesting:
                 own.update(np.ascontiguousarray(block.cells[name]).tobytes() + b"\0")
             if block.rows:
                 yield block.start, own.digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Choosing:
+    """The chosen rows of blocks."""
+
+    stored: Stored
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Blocks of them, none without a row."""
+        for block in self.stored.blocks(batches):
+            if block.rows:
+                cells = [np.ascontiguousarray(block.cells[name]).tobytes() for name in self.stored.schema.names]
+                yield block_of(block.start, block.rows, b"", cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +233,7 @@ class Encoding:
         for block in self.stored.blocks(batches):
             if not block.rows:
                 continue
-            written = self.code.apply(self.stored.table(block))
+            written = self.code.apply(self.stored.table(block.cells))
             if written.schema != self.schema or written.rows != block.rows:
                 yield block_of(block.start, block.rows, json.dumps({"refused": CUT}).encode(), [b""] * len(stored(self.schema)))
                 continue
@@ -421,7 +435,7 @@ class Holding:
             return
         for block in self.rows.blocks(batches):
             if block.rows:
-                yield block.start, self.rows.table(block)
+                yield block.start, self.rows.table(block.cells)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from hushtable.api.open_sides import Paths, open_sides
 from hushtable.engine import spark, spark_rows
 from hushtable.engine.compute import Compute
 from hushtable.engine.open import open_rows
+from hushtable.engine.spark_jobs import in_order
 from hushtable.engine.spark_rows import Clustered
 from hushtable.engine.spark_work import Folding, Stored
 from hushtable.errors import InputError, MissingExtra, PlanError
@@ -259,6 +260,17 @@ def test_a_control_that_has_files_of_the_training_rows_is_refused(compared):
     same = replace(compared, control=compared.train)
     with pytest.raises(InputError, match="has files of --train"):
         open_sides(same, people(240, seed=2).schema, SPARK, Layout())
+
+
+def test_no_more_than_the_chosen_rows_come_back(visits, monkeypatch):
+    table, rows, _ = visits
+    chosen = np.arange(table.rows) % 40 == 7
+    seen = []
+    monkeypatch.setattr(
+        spark_rows, "in_order", lambda frame, where: [seen.append(len(row[4])) or row for row in in_order(frame, where)]
+    )
+    assert_equal(table.select(["age"]).take(chosen), Table.concat([*rows.select(["age"]).take(chosen).batches()]))
+    assert sum(seen) == chosen.sum()
 
 
 def test_a_forgotten_last_block_stops_the_run(visits, monkeypatch):
