@@ -23,7 +23,7 @@ from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Wo
 from hushtable.engine.decoders import PLAIN, as_numbers, decoder_of, listed
 from hushtable.engine.duckdb import READING, require_shape
 from hushtable.engine.spark import told
-from hushtable.engine.spark_feed import changed
+from hushtable.engine.spark_feed import Given, changed
 from hushtable.engine.spark_jobs import answers, guarded, unpacked
 from hushtable.engine.spark_rows import Blocks, Clustered
 from hushtable.engine.spark_source import Undecoded, undecoded
@@ -61,6 +61,11 @@ def decoded(
     """Raw rows under a schema; faults of their columns are reported of ``where``."""
     names = [column.name for column in raw.columns]
     require_shape(names, raw.rows, schema, where, least)
+    if isinstance(raw.feed, Given) and len(stored(schema)) < len(schema.names):
+        # Spark may hand out its rows in another order when it is asked again, and keys of other rows.
+        needed = [column.pick for column in raw.columns if column.name in schema]
+        with told(where):
+            raw = replace(raw, frame=raw.frame.select(*needed).persist())
     blocks = _Reading(raw, schema, where, generalized).blocks()
     return Clustered(blocks.schema, lambda: blocks, compute, ignored=tuple(name for name in names if name not in schema))
 
@@ -90,10 +95,11 @@ class _Reading:
         by_words = {name for name, decoder in own.items() if isinstance(decoder, Words)}
         picks = {name: self.expressions.get(name, self.columns[name].pick) for name in own if name not in by_words}
         words = {name: (self._number(name), self.columns[name], self._present(name)) for name in by_words}
+        free = [name for name in self.schema.names if name not in cells] if isinstance(self.raw.feed, Given) else []
         unread = {name: decoder.unread for name, decoder in own.items() if isinstance(decoder, Words)}
         schema = replace(self.schema, columns=tuple(cells[c.name].column if c.name in cells else c for c in self.schema))
         with told(self.where):
-            work = Decoding(self.raw.feed, own, tuple(cells), picks, words)
+            work = Decoding(self.raw.feed, own, tuple(cells), picks, words, {name: self.columns[name].pick for name in free})
             frame = self.raw.frame.mapInArrow(guarded(work), block_types(len(cells))).persist()
         blocks = Blocks(
             schema,
@@ -109,11 +115,13 @@ class _Reading:
             if number < 0:
                 raise InputError(unpacked(note.partition(b"\0")[2]))
         for _, note in notes:
-            found = json.loads(note) if note else {"faults": {}, "unread": {}}
+            found = json.loads(note) if note else {"faults": {}, "unread": {}, "free": {}}
             for name, faults in found["faults"].items():
                 own[name].faults.add(unpacked(faults.encode()))
             for name, count in found["unread"].items():
                 unread[name] -= count
+            for name, known in found["free"].items():
+                blocks.free.setdefault(name, {}).update({int(start): checksum for start, checksum in known.items()})
         if faults := [fault for c in self.schema if c.name in own for fault in own[c.name].faults.found.values()]:
             raise InputError(faults)
         if any(unread.values()) or blocks.rows != self.raw.rows:

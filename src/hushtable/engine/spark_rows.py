@@ -76,10 +76,13 @@ class Blocks:
     """How many rows each block has, by the number of its first."""
     checksums: dict[int, int] = field(default_factory=dict, init=False)
     """Of what is stored of them."""
+    free: dict[str, dict[int, int]] = field(default_factory=dict, init=False)
+    """Of columns of free text and keys, where nothing else says that they are the same when they are read again."""
 
     def __post_init__(self) -> None:
         """Let the cluster forget them with the object; at the end of the process the session goes with all it keeps."""
-        weakref.finalize(self, _forget, self.frame).atexit = False
+        for frame in (self.frame, *([] if self.raw is None else [self.raw])):
+            weakref.finalize(self, _forget, frame).atexit = False
 
     def listed(self) -> list[tuple[int, bytes]]:
         """What stands beside the blocks, in order, which are made by being asked."""
@@ -314,7 +317,8 @@ class Clustered:
             raise PlanError(
                 f"column {', '.join(names)}: free text and keys are read where they lie, with --engine memory or duckdb"
             )
-        return Telling(blocks.feed, self.schema.select(names), {name: blocks.picks[name] for name in names}, self._inside)
+        known = {name: blocks.free[name] for name in names if name in blocks.free}
+        return Telling(blocks.feed, self.schema.select(names), {name: blocks.picks[name] for name in names}, self._inside, known)
 
     def _holders(self, key: str) -> tuple[Any, int]:
         """Who holds each row, and in how many words that is said."""

@@ -254,6 +254,8 @@ class Decoding:
     """What DuckDB is asked for, of columns that are not read by their words."""
     words: Mapping[str, tuple[int, ParquetColumn, NDArray[np.object_]]]
     """The words of the others, and a number for each."""
+    free: Mapping[str, str] = field(default_factory=dict)
+    """What DuckDB is asked for, of columns of free text and keys that nothing but a checksum says are read the same again."""
 
     def __call__(self, batches: Batches) -> Batches:
         """Blocks; of a part with a fault none but its faults."""
@@ -271,7 +273,8 @@ class Decoding:
             pass
 
     def _read(self, chunk: Chunk, picks: Mapping[str, str]) -> Batches:
-        raw = dict(zip(self.decoders, chunk.fetch([picks[name] for name in self.decoders]), strict=True))
+        asked = {**self.free, **{name: picks[name] for name in self.decoders}}
+        raw = dict(zip(asked, chunk.fetch([*asked.values()]), strict=True))
         cells, faults, unread = dict[str, Array](), dict[str, str](), dict[str, int]()
         for name, decoder in self.decoders.items():
             before = decoder.unread if isinstance(decoder, Words) else 0
@@ -287,7 +290,8 @@ class Decoding:
             if broken:
                 cells[name] = np.empty(0)
         whole = not faults and all(len(cells[name]) == chunk.rows for name in self.kept)
-        note = json.dumps({"faults": faults, "unread": unread}).encode()
+        free = {name: checksums(plain(raw[name]), chunk.start) for name in self.free}
+        note = json.dumps({"faults": faults, "unread": unread, "free": free}).encode()
         for start in range(0, chunk.rows, BLOCK):
             stop = min(start + BLOCK, chunk.rows)
             strings = [np.ascontiguousarray(cells[name][start:stop]).tobytes() if whole else b"" for name in self.kept]
@@ -389,12 +393,16 @@ class Telling:
     schema: Schema
     picks: Mapping[str, str]
     chosen: Chosen
+    checksums: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Of what columns held when the blocks were made, by the number of the first row; files need none, for they are pinned."""
 
     def tables(self, batches: Batches) -> Iterator[tuple[int, Table]]:
         """Tables, each with the number of its first row among those that are chosen."""
         for chunk in self.feed.chunks(batches):
             inside = self.chosen.among(chunk.start, chunk.start + chunk.rows)
             raw = dict(zip(self.picks, map(plain, chunk.fetch([*self.picks.values()])), strict=True))
+            if any(checksums(raw[name], chunk.start).items() - known.items() for name, known in self.checksums.items()):
+                raise changed(self.feed.name)
             table = make(self.schema, tuple(self.picks), raw.__getitem__, where=self.feed.name)
             table = table if inside is None else table.take(inside)
             for start in range(0, table.rows, BLOCK):
@@ -460,6 +468,12 @@ class Keeping:
         gaps = np.diff(left, prepend=0)
         narrow = gaps.astype(np.min_scalar_type(int(gaps.max(initial=0))))
         yield narrow.dtype.itemsize, zlib.compress(narrow.tobytes(), 1)
+
+
+def checksums(values: Array, start: int) -> dict[int, int]:
+    """Of so many values as a block has rows, by the number of the first."""
+    parts = {start + first: values[first : first + BLOCK].tolist() for first in range(0, len(values), BLOCK)}
+    return {first: zlib.crc32(json.dumps(own, default=str).encode()) for first, own in parts.items()}
 
 
 def places_of(answer: tuple[int, bytes]) -> Integers:
