@@ -70,3 +70,15 @@ def test_a_release_is_applied_to_new_rows(tmp_path, hush, by_person):
     card, *_, code, reason = said[0]
     assert card["guarantee"]["promises"]
     assert by_person or (code, reason.count("would be suppressed")) == (3, 1)
+
+
+def test_a_choice_of_levels_is_judged_and_searched(tmp_path, hush):
+    home, said = halves(held(FIVE), tmp_path), []
+    for engine in ENGINES:
+        given = (home / "old", "--schema", home / "schema.yaml", "--engine", engine)
+        code, judged, _ = hush("evaluate", *given, "--level", "age=1", "--level", "town=0", "--k", 3, "--json")
+        assert code == 0
+        code, searched, _ = hush("pareto", *given, "--k", "2,5", "--limit", 1, "--json")
+        assert code == 0
+        said.append((json.loads(judged), json.loads(searched)["lines"]))
+    assert said[0] == said[1] == said[2]
