@@ -39,7 +39,8 @@ def schema(
     data: Annotated[
         Path,
         typer.Argument(
-            help="A .csv, .csv.gz or .parquet file, a folder or pattern of several, a DuckDB file; with --declare, a schema file.",
+            help="A .csv, .csv.gz or .parquet file, a folder or pattern of several, a DuckDB file, or a table that Spark reads; "
+            "with --declare, a schema file.",
             show_default=False,
         ),
     ],

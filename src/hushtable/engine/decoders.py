@@ -20,7 +20,7 @@ WORDS = 1_000_000
 """The most different values by which a column is read."""
 WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 NUMBERS = WHOLE | {"FLOAT", "DOUBLE"}
-PLAIN = NUMBERS | {"VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP", "UBIGINT"}
+PLAIN = NUMBERS | {"VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP", "UBIGINT", "TIME", "INTERVAL", "UUID", "BLOB", "JSON"}
 """Types of which every value has one text, by which it is found again."""
 
 
@@ -72,7 +72,8 @@ def decoder_of(reading: Reading, column: Column) -> Decoder:
     if own.kind in PLAIN and (values := reading.values(own)) is not None:
         return Words(reading.schema, column, reading.where, values, generalized=reading.generalized)
     if column.kind in CODED and column.domain is None:
-        reason = f"has more than {WORDS:,} different values: declare its levels, or give it the kind key or text"
+        found = f"has more than {WORDS:,} different values" if own.kind in PLAIN else f"holds values of the type {own.kind}"
+        reason = f"{found}: declare its levels, or give it the kind key or text"
         raise InputError([Fault(f"{reading.where}, column {column.name}", reason)])
     return _bounded(reading, Each(reading.schema, column, reading.where))
 

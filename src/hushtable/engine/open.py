@@ -57,9 +57,9 @@ def files(given: str | Path, compute: Compute) -> tuple[Path, ...]:
     """What rows are read from, as whoever reads them sees it."""
     if compute.on_spark:
         # Whoever needs no cluster waits for none of this.
-        from hushtable.engine import spark_read
+        from hushtable.engine import spark_source
 
-        return spark_read.files(given, compute)
+        return spark_source.files(given, compute)
     return Source.of(given).files
 
 

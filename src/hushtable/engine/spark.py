@@ -28,9 +28,12 @@ Session = Any
 Versions = tuple[str, str]
 PROBES = 16
 """Tasks that ask workers what they are; every later task asks again."""
+CHANGED = "was changed while it was read; nothing was released"
 JAVA = "openjdk-17-jre-headless"
 LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """Java of this machine has little to do beside its Python: it spends more on compiling itself than it saves."""
+WRITERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""By these names PySpark writes what Spark says of a failure."""
 _OPEN: dict[str, Session] = {}
 
 
@@ -61,6 +64,12 @@ def versions() -> Versions:
     return f"{sys.version_info[0]}.{sys.version_info[1]}", __version__
 
 
+def unlike(python: str, package: str) -> str:
+    """That a worker is of another version."""
+    mine = versions()
+    return f"a worker has Python {python} and hushtable {package}; here are Python {mine[0]} and hushtable {mine[1]}"
+
+
 @contextmanager
 def told(where: str) -> Iterator[None]:
     """Failures of Spark in our words: its own may quote values, and go no further."""
@@ -76,12 +85,28 @@ def told(where: str) -> Iterator[None]:
 
         failures = (*failures, Py4JError)
     try:
-        with warnings.catch_warnings():
+        with _unwritten(), warnings.catch_warnings():
             # It says so whenever a function on batches is named, of which none is handed a pandas frame.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             yield
     except failures as error:
         raise InputError(_reason(type(error).__name__, str(error)), where=where) from None
+
+
+@contextmanager
+def _unwritten() -> Iterator[None]:
+    """PySpark writes messages of failures to the console too."""
+    from pyspark.logger import PySparkLogger
+
+    writers = [PySparkLogger.getLogger(name) for name in WRITERS]
+    before = [writer.disabled for writer in writers]
+    for writer in writers:
+        writer.disabled = True
+    try:
+        yield
+    finally:
+        for writer, disabled in zip(writers, before, strict=True):
+            writer.disabled = disabled
 
 
 def _reason(kind: str, message: str) -> str:
@@ -92,6 +117,10 @@ def _reason(kind: str, message: str) -> str:
         return f"Java did not start: Spark 4 needs Java 17 or newer (on Debian or Ubuntu: apt-get install {JAVA})"
     if other := re.search(r"ModuleNotFoundError: No module named '(\w+)", message):
         return f"its workers do not have the package {other[1]}: install hushtable and pyarrow beside the Python of each worker"
+    if "hushtable.engine.spark_feed.Changed: " in message:
+        return CHANGED
+    if other := re.search(r"hushtable\.engine\.spark_jobs\.OtherVersion: .*?python ([\d.]+), hushtable ([\w.+-]+)", message):
+        return unlike(other[1], other[2])
     raised = re.findall(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception|Killed|Interrupt))\b", message, re.MULTILINE)
     return f"Spark stopped the work ({raised[-1] if raised else kind}); what it says of it may quote values, and is not shown"
 

@@ -18,6 +18,7 @@ import numpy as np
 from hushtable.engine.compute import Compute
 from hushtable.engine.duckdb import connect, rows_of
 from hushtable.engine.source import Source, Span, parquet
+from hushtable.engine.spark import CHANGED
 from hushtable.engine.spark_jobs import Batches
 from hushtable.engine.store import private_folder
 from hushtable.errors import InputError
@@ -43,6 +44,8 @@ class Chunk:
 
     def fetch(self, picks: Sequence[str]) -> list[Array]:
         """Values, as DuckDB hands them out."""
+        if not picks:
+            return []
         names = ", ".join(f"{pick} AS c{number}" for number, pick in enumerate(picks))
         found = self.connection.execute(f"SELECT {names} FROM {self.relation}").fetchnumpy()
         return [np.ma.asanyarray(found[f"c{number}"]) for number in range(len(picks))]
@@ -111,7 +114,7 @@ class Given:
 
         context = TaskContext.get()
         assert context is not None
-        before = 0 if self.starts is None else self.starts[context.partitionId()]
+        before, after = self._places(context.partitionId())
         with at_work(self.name) as (connection, _):
             for held in _gathered(batches):
                 rows = pyarrow.Table.from_batches(held)
@@ -119,6 +122,15 @@ class Given:
                 yield Chunk(connection, "given", before, rows.num_rows)
                 connection.unregister("given")
                 before += rows.num_rows
+        if after is not None and before != after:
+            raise changed(self.name)
+
+    def _places(self, partition: int) -> tuple[int, int | None]:
+        """How many rows come before a partition, and how many with it; the last ones may be without a row."""
+        if self.starts is None:
+            return 0, None
+        last = len(self.starts) - 1
+        return self.starts[min(partition, last)], self.starts[min(partition + 1, last)]
 
 
 def only(source: Source, path: Path) -> Source:
@@ -127,9 +139,13 @@ def only(source: Source, path: Path) -> Source:
     return replace(source, files=(path,), pins=(source.pins[place],))
 
 
-def changed(name: str) -> InputError:
+class Changed(InputError):
     """The rows are not what they were."""
-    return InputError("was changed while it was read; nothing was released", where=name)
+
+
+def changed(name: str) -> Changed:
+    """The rows of a source are not."""
+    return Changed(CHANGED, where=name)
 
 
 def numbers(batches: Batches) -> Iterator[int]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.engine.spark import Versions, told, versions
+from hushtable.engine.spark import Versions, told, unlike, versions
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.table.arrays import Integers
 
@@ -65,6 +65,29 @@ def task(work: Callable[[Batches], Answers]) -> Task:
     return Task(work, versions())
 
 
+class OtherVersion(InputError):
+    """A worker is of another version."""
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Work whose results stay in the cluster, on the batches of one partition: its faults stop Spark, which names them."""
+
+    work: Callable[[Batches], Batches]
+    versions: Versions
+
+    def __call__(self, batches: Batches) -> Batches:
+        """What the work gives out."""
+        if versions() != self.versions:
+            raise OtherVersion("python {}, hushtable {}".format(*versions()))
+        yield from self.work(batches)
+
+
+def guarded(work: Callable[[Batches], Batches]) -> Guarded:
+    """Work for workers of our own version."""
+    return Guarded(work, versions())
+
+
 def answers(frame: Any, work: Callable[[Batches], Answers], where: str) -> list[tuple[int, bytes]]:
     """What the partitions of a frame answer, in their order; InputError with the faults that workers found."""
     with told(where):
@@ -88,10 +111,7 @@ def checked(found: list[tuple[int, bytes]], where: str) -> list[tuple[int, bytes
     """Answers, where all are; InputError or PlanError where a worker found fault."""
     for number, answer in found:
         if number == OTHER:
-            python, package = answer.decode().split(" ")
-            mine = versions()
-            reason = f"a worker has Python {python} and hushtable {package}; here are Python {mine[0]} and hushtable {mine[1]}"
-            raise InputError(reason, where=where)
+            raise InputError(unlike(*answer.decode().split(" ")), where=where)
         if number == REFUSED:
             raise PlanError(answer.decode())
     if faults := [fault for number, answer in found if number == FAULTS for fault in unpacked(answer)]:

@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
+from hushtable.engine.packing import Packing
 from hushtable.engine.spark import functions, told
 from hushtable.engine.spark_feed import Feed, changed
-from hushtable.engine.spark_jobs import ANSWER, answers, checked, in_order, summed, task
+from hushtable.engine.spark_jobs import ANSWER, answers, checked, guarded, in_order, summed, task
 from hushtable.engine.spark_work import (
     CUT,
+    NUMBERS,
+    Choosing,
     Chosen,
     Counting,
     Digesting,
@@ -70,16 +73,23 @@ class Blocks:
     """The frame of raw rows that the feed takes."""
     sizes: dict[int, int] = field(default_factory=dict, init=False)
     """How many rows each block has, by the number of its first."""
+    checksums: dict[int, int] = field(default_factory=dict, init=False)
+    """Of what is stored of them."""
+    free: dict[str, dict[int, int]] = field(default_factory=dict, init=False)
+    """Of columns of free text and keys, where nothing else says that they are the same when they are read again."""
 
     def __post_init__(self) -> None:
         """Let the cluster forget them with the object; at the end of the process the session goes with all it keeps."""
-        weakref.finalize(self, _forget, self.frame).atexit = False
+        for frame in (self.frame, *([] if self.raw is None else [self.raw])):
+            weakref.finalize(self, _forget, frame).atexit = False
 
     def listed(self) -> list[tuple[int, bytes]]:
         """What stands beside the blocks, in order, which are made by being asked."""
         with told(self.where):
-            rows = self.frame.select("start", "size", "note").collect()
-        self.sizes = {int(row.start): int(row["size"]) for row in sorted(rows, key=lambda row: row.start) if row["size"]}
+            rows = self.frame.select(*NUMBERS, "note").collect()
+        held = [row for row in sorted(rows, key=lambda row: row.start) if row["size"]]
+        self.sizes = {int(row.start): int(row["size"]) for row in held}
+        self.checksums = {int(row.start): int(row.checksum) for row in held}
         return [(int(row.start), bytes(row.note)) for row in sorted(rows, key=lambda row: row.start)]
 
     @property
@@ -90,7 +100,7 @@ class Blocks:
     def part(self, names: Sequence[str]) -> Any:
         """The blocks of some columns."""
         places = {name: f"c{number}" for number, name in enumerate(stored(self.schema))}
-        return self.frame.select("start", "size", *(places[name] for name in names))
+        return self.frame.select(*NUMBERS, *(places[name] for name in names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +141,7 @@ class Clustered:
             histogram_sizes(self.schema, columns)
 
         def count(own: Pass) -> Integers:
-            return self._summed(Counting(self._stored(own.names), own), own.names, (int(own.cells[-1]),))
+            return self._summed(Counting(self._stored(own.names), own), self.blocks.part(own.names), (int(own.cells[-1]),))
 
         return self.counts.histograms(sets, sizes, count)
 
@@ -141,7 +151,12 @@ class Clustered:
         nothing = asked.answer(Table.empty(self.schema.select(asked.reads)))
         # A question that reads no column counts rows, of which one column is enough.
         names = tuple(self.schema.select(asked.reads).names) if asked.reads else self._any
-        return nothing + self._summed(Folding(self._stored(names), asked), names, nothing.shape)
+        cells = set(stored(self.blocks.schema))
+        if cells.issuperset(names):
+            return nothing + self._summed(Folding(self._stored(names), asked), self.blocks.part(names), nothing.shape)
+        if not cells.isdisjoint(names):
+            raise PlanError(f"{type(asked).__name__} reads free text and keys beside other columns: --engine duckdb answers it")
+        return nothing + self._summed(Folding(self._telling(names), asked), self.blocks.raw, nothing.shape, self.rows)
 
     def distinct(self, columns: Iterable[str], limit: int) -> Tuples:
         """The different tuples of some columns, in order of their codes, and how many rows hold each."""
@@ -153,7 +168,9 @@ class Clustered:
         work = Tallying(self._stored(tuple(schema.names)), len(words), limit)
         with told(self.blocks.where):
             sql = functions(self.blocks.frame)
-            parts = self.blocks.part(schema.names).mapInArrow(work, ", ".join(f"{name} bigint" for name in ("tuples", *words)))
+            parts = self.blocks.part(schema.names).mapInArrow(
+                guarded(work), ", ".join(f"{name} bigint" for name in ("tuples", *words))
+            )
             found = parts.groupBy(*words).agg(sql.sum("tuples").alias("tuples"), sql.min("tuples").alias("least")).limit(limit + 1)
             told_of = found.toArrow()
         counts = told_of["tuples"].to_numpy().astype(np.int64)
@@ -172,11 +189,11 @@ class Clustered:
         schema = self.schema if columns is None else self.schema.select(columns)
         own = tuple(stored(schema))
         free = tuple(name for name in schema.names if name not in own)
-        places, texts = _Held(self._read(own or self._any)), _Held(self._told(free)) if free else None
+        cells, texts = _Held(self._read(own or self._any)) if own or not free else None, _Held(self._told(free)) if free else None
         at = 0
         while at < self.rows:
-            rows = min(size, places.left(at), *([texts.left(at)] if texts else []))
-            arrays = {name: places.arrays[name][places.cut(at, rows)] for name in own}
+            rows = min(size, *(part.left(at) for part in (cells, texts) if part))
+            arrays = {name: cells.arrays[name][cells.cut(at, rows)] for name in own} if cells else {}
             if texts is not None:
                 assert texts.table is not None
                 arrays |= {name: texts.arrays[name][texts.cut(at, rows)] for name in free}
@@ -208,7 +225,7 @@ class Clustered:
             blocks, own = self.blocks, self._stored(names)
             with told(blocks.where):
                 types = block_types(len(stored(schema)))
-                frame = blocks.part(names).mapInArrow(Encoding(own, code, schema), types).persist()
+                frame = blocks.part(names).mapInArrow(guarded(Encoding(own, code, schema)), types).persist()
             written = Blocks(schema, frame, blocks.parts, blocks.where)
             if any(note for _, note in written.listed()):
                 raise PlanError(CUT)
@@ -256,10 +273,8 @@ class Clustered:
 
     @property
     def _any(self) -> Columns:
-        """A column that is stored."""
-        if found := stored(self.schema) or stored(self.blocks.schema):
-            return (found[0],)
-        raise PlanError("a table of free text and keys alone is read with --engine memory or duckdb")
+        """A column, one that is stored where there is any."""
+        return tuple(stored(self.schema) or stored(self.blocks.schema) or self.schema.names)[:1]
 
     @cached_property
     def _inside(self) -> Chosen:
@@ -267,21 +282,23 @@ class Clustered:
 
     def _stored(self, names: Columns) -> Stored:
         schema = self.schema if set(names) <= set(self.schema.names) else self.blocks.schema
-        return Stored(schema.select(names), self._inside)
+        return Stored(schema.select(names), self._inside, self.blocks.checksums, self.blocks.where)
 
-    def _summed(self, work: Any, names: Columns, shape: tuple[int, ...]) -> Integers:
-        total, seen = summed(self.blocks.part(names), work, shape, self.blocks.parts, self.blocks.where)
-        if seen != self.blocks.rows:
+    def _summed(self, work: Any, frame: Any, shape: tuple[int, ...], rows: int | None = None) -> Integers:
+        """The sum over all partitions, of which so many rows are seen: those of all blocks where nothing is said."""
+        total, seen = summed(frame, work, shape, self.blocks.parts, self.blocks.where)
+        if seen != (self.blocks.rows if rows is None else rows):
             raise changed(self.blocks.where)
         return total
 
     def _read(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
         """The chosen rows of each block, in order."""
         own = self._stored(names)
-        for row in in_order(self.blocks.part(names), self.blocks.where):
-            block = own.block(row[0], row[1], [bytes(part) for part in row[2:]])
-            if block.rows:
-                yield block.start, block.rows, own.table(block)
+        with told(self.blocks.where):
+            frame = self.blocks.part(names).mapInArrow(guarded(Choosing(own)), block_types(len(names)))
+        for start, rows, _, _, *cells in in_order(frame, self.blocks.where):
+            parts = zip(own.schema, cells, strict=True)
+            yield start, rows, own.table({column.name: np.frombuffer(bytes(part), Packing(column).dtype) for column, part in parts})
 
     def _told(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
         """The same of columns of free text and keys."""
@@ -299,7 +316,8 @@ class Clustered:
             raise PlanError(
                 f"column {', '.join(names)}: free text and keys are read where they lie, with --engine memory or duckdb"
             )
-        return Telling(blocks.feed, self.schema.select(names), {name: blocks.picks[name] for name in names}, self._inside)
+        known = {name: blocks.free[name] for name in names if name in blocks.free}
+        return Telling(blocks.feed, self.schema.select(names), {name: blocks.picks[name] for name in names}, self._inside, known)
 
     def _holders(self, key: str) -> tuple[Any, int]:
         """Who holds each row, and in how many words that is said."""
@@ -307,7 +325,7 @@ class Clustered:
         free = key not in stored(self.schema)
         rows, frame = (self._telling((key,)), self.blocks.raw) if free else (self._stored((key,)), self.blocks.part((key,)))
         with told(self.blocks.where):
-            return frame.mapInArrow(Holding(key, rows), "one bigint, two bigint, place bigint"), 2 if free else 1
+            return frame.mapInArrow(guarded(Holding(key, rows)), "one bigint, two bigint, place bigint"), 2 if free else 1
 
 
 class _Held:

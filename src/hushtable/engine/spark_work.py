@@ -1,7 +1,8 @@
 """What workers do with rows: decode them into blocks of packed cells, and answer questions from blocks.
 
-A block is one row of a data frame: the number of its first row, how many there are, and a string of bytes for each column. Nothing
-here draws a coin, and nothing depends on how rows lie in partitions but the order in which whole numbers are added.
+A block is one row of a data frame: the number of its first row, how many there are, a checksum, and a string of bytes for each
+column. Where a block that was lost is made again, the checksum says whether of the same rows. Nothing here draws a coin, and
+nothing depends on how rows lie in partitions but the order in which whole numbers are added.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.engine.decode import Decoder, Each, Faults, Numbers, Words
-from hushtable.engine.decoders import placed, text_of
+from hushtable.engine.decoders import placed
 from hushtable.engine.packing import Cells, Packing
 from hushtable.engine.persons import chosen as staying
-from hushtable.engine.spark_feed import Chunk, Feed
-from hushtable.engine.spark_jobs import FAULTS, Answers, Batches, packed, partial_sums
+from hushtable.engine.spark_feed import Changed, Chunk, Feed, changed
+from hushtable.engine.spark_jobs import FAULTS, ROWS, Answers, Batches, packed, partial_sums
 from hushtable.engine.store import stored
 from hushtable.engine.tuples import tallied
 from hushtable.errors import InputError
@@ -35,8 +38,12 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import make
 
+NUMBERS = ("start", "size", "checksum")
+"""Of a block, beside its bytes."""
 BLOCK = 1 << 17
 """Rows of a block, at most."""
+LISTED = "place int, word string, held bigint, first bigint"
+"""What ``Listing`` gives out."""
 CUT = "a code that looks at all rows at once encodes rows in memory only: --engine memory"
 
 
@@ -82,16 +89,21 @@ class Stored:
     schema: Schema
     """Of these columns."""
     chosen: Chosen = field(default_factory=Chosen)
+    checksums: Mapping[int, int] = field(default_factory=dict)
+    """Of each block, by the number of its first row."""
+    where: str = "rows"
 
     def blocks(self, batches: Batches) -> Iterator[Block]:
         """The blocks of one partition."""
         for batch in batches:
-            starts, sizes, *strings = batch.columns
-            for place, (start, rows) in enumerate(zip(starts.to_pylist(), sizes.to_pylist(), strict=True)):
-                yield self.block(start, rows, [own[place].as_buffer() for own in strings])
+            numbers, strings = batch.columns[:3], batch.columns[3:]
+            for place, (start, rows, checksum) in enumerate(zip(*(own.to_pylist() for own in numbers), strict=True)):
+                yield self.block(start, rows, checksum, [own[place].as_buffer() for own in strings])
 
-    def block(self, start: int, rows: int, strings: Sequence[Any]) -> Block:
-        """The chosen rows of one block, from what is stored of each column."""
+    def block(self, start: int, rows: int, checksum: int, strings: Sequence[Any]) -> Block:
+        """The chosen rows of one block, from what is stored of each column; Changed where it was made again, of other rows."""
+        if self.checksums.get(start) != checksum:
+            raise changed(self.where)
         inside = self.chosen.among(start, start + rows)
         cells = dict[str, Array]()
         for column, own in zip(self.schema, strings, strict=True):
@@ -99,9 +111,9 @@ class Stored:
             cells[column.name] = array if inside is None else array[inside]
         return Block(self.chosen.before(start), rows, rows if inside is None else int(inside.sum()), cells)
 
-    def table(self, block: Block) -> Table:
-        """A block as it is in memory."""
-        return Table(self.schema, {column.name: Packing(column).unpack(block.cells[column.name]) for column in self.schema})
+    def table(self, cells: Cells) -> Table:
+        """Rows of a block as they are in memory."""
+        return Table(self.schema, {column.name: Packing(column).unpack(cells[column.name]) for column in self.schema})
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,17 +141,26 @@ class Counting:
 class Folding:
     """An additive question."""
 
-    stored: Stored
+    rows: Stored | Telling
     question: Additive
 
     def __call__(self, batches: Batches) -> Answers:
         """Partial sums."""
-        total, seen = self.question.answer(Table.empty(self.stored.schema)), 0
-        for block in self.stored.blocks(batches):
-            seen += block.seen
-            if block.rows:
-                total = total + self.question.answer(self.stored.table(block))
+        total, seen = self.question.answer(Table.empty(self.rows.schema)), 0
+        for rows, table in self._tables(batches):
+            seen += rows
+            if table is not None and table.rows:
+                total = total + self.question.answer(table)
         yield from partial_sums(total, seen)
+
+    def _tables(self, batches: Batches) -> Iterator[tuple[int, Table | None]]:
+        """The chosen rows, and how many were seen: of blocks also those that are not chosen."""
+        if isinstance(self.rows, Telling):
+            for _, table in self.rows.tables(batches):
+                yield table.rows, table
+            return
+        for block in self.rows.blocks(batches):
+            yield block.seen, self.rows.table(block.cells) if block.rows else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +180,20 @@ class Digesting:
 
 
 @dataclass(frozen=True, eq=False)
+class Choosing:
+    """The chosen rows of blocks."""
+
+    stored: Stored
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Blocks of them, none without a row."""
+        for block in self.stored.blocks(batches):
+            if block.rows:
+                cells = [np.ascontiguousarray(block.cells[name]).tobytes() for name in self.stored.schema.names]
+                yield block_of(block.start, block.rows, b"", cells)
+
+
+@dataclass(frozen=True, eq=False)
 class Tallying:
     """The different tuples of each partition, as keys of some words, and their counts; a count of -1 where there are too many."""
 
@@ -173,6 +208,8 @@ class Tallying:
         try:
             cells = (block.cells for block in self.stored.blocks(batches) if block.rows)
             keys, counts = tallied(cells, self.stored.schema, self.limit)
+        except Changed:
+            raise
         except InputError:
             for _ in batches:
                 pass
@@ -196,7 +233,7 @@ class Encoding:
         for block in self.stored.blocks(batches):
             if not block.rows:
                 continue
-            written = self.code.apply(self.stored.table(block))
+            written = self.code.apply(self.stored.table(block.cells))
             if written.schema != self.schema or written.rows != block.rows:
                 yield block_of(block.start, block.rows, json.dumps({"refused": CUT}).encode(), [b""] * len(stored(self.schema)))
                 continue
@@ -217,6 +254,8 @@ class Decoding:
     """What DuckDB is asked for, of columns that are not read by their words."""
     words: Mapping[str, tuple[int, ParquetColumn, NDArray[np.object_]]]
     """The words of the others, and a number for each."""
+    free: Mapping[str, str] = field(default_factory=dict)
+    """What DuckDB is asked for, of columns of free text and keys that nothing but a checksum says are read the same again."""
 
     def __call__(self, batches: Batches) -> Batches:
         """Blocks; of a part with a fault none but its faults."""
@@ -234,7 +273,8 @@ class Decoding:
             pass
 
     def _read(self, chunk: Chunk, picks: Mapping[str, str]) -> Batches:
-        raw = dict(zip(self.decoders, chunk.fetch([picks[name] for name in self.decoders]), strict=True))
+        asked = {**self.free, **{name: picks[name] for name in self.decoders}}
+        raw = dict(zip(asked, chunk.fetch([*asked.values()]), strict=True))
         cells, faults, unread = dict[str, Array](), dict[str, str](), dict[str, int]()
         for name, decoder in self.decoders.items():
             before = decoder.unread if isinstance(decoder, Words) else 0
@@ -250,7 +290,8 @@ class Decoding:
             if broken:
                 cells[name] = np.empty(0)
         whole = not faults and all(len(cells[name]) == chunk.rows for name in self.kept)
-        note = json.dumps({"faults": faults, "unread": unread}).encode()
+        free = {name: checksums(plain(raw[name]), chunk.start) for name in self.free}
+        note = json.dumps({"faults": faults, "unread": unread, "free": free}).encode()
         for start in range(0, chunk.rows, BLOCK):
             stop = min(start + BLOCK, chunk.rows)
             strings = [np.ascontiguousarray(cells[name][start:stop]).tobytes() if whole else b"" for name in self.kept]
@@ -259,24 +300,48 @@ class Decoding:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The words of columns and how many rows hold each, in each part of the rows."""
+    """The words of columns, how many rows hold each and the first that does, in each part of the rows."""
 
     feed: Feed
     columns: Mapping[int, ParquetColumn]
+    parts: Mapping[int, int]
+    """Of which columns only one word in so many is listed, as its hash says: each with all of its rows."""
 
     def __call__(self, batches: Batches) -> Batches:
-        """The number of the column, a word, and a count."""
+        """The number of the column, a word, a count, and the number of a row; among them how many rows were seen."""
         try:
             for chunk in self.feed.chunks(batches):
+                yield _listed(ROWS, [duckdb.__version__ if self.parts else None], [chunk.rows], [chunk.start])
                 for number, own in self.columns.items():
+                    part = self.parts.get(number, 1)
+                    rows = f"(SELECT {own.pick} AS v, row_number() OVER () - 1 AS place FROM {chunk.relation})"
                     found = chunk.connection.execute(
-                        f"SELECT {text_of(own)} AS w, count(*)::BIGINT AS n FROM {chunk.relation} GROUP BY ALL"
+                        f"SELECT v::VARCHAR AS w, count(*)::BIGINT AS n, min(place)::BIGINT AS first FROM {rows} "
+                        f"{f'WHERE hash(v) % {part} = 0' if part > 1 else ''} GROUP BY 1"
                     ).fetchnumpy()
-                    yield _listed(number, plain(found["w"]).tolist(), np.asarray(found["n"]).tolist())
+                    counts, first = np.asarray(found["n"]), np.asarray(found["first"]) + chunk.start
+                    yield _listed(number, plain(found["w"]).tolist(), counts, first)
         except InputError as error:
-            yield _listed(FAULTS, [packed(error.faults).decode()], [1])
+            yield _listed(FAULTS, [packed(error.faults).decode()], [1], [0])
         for _ in batches:
             pass
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """The cells of the first row, as texts."""
+
+    feed: Feed
+    picks: Sequence[str]
+
+    def __call__(self, batches: Batches) -> Answers:
+        """By the number of the column."""
+        for chunk in self.feed.chunks(batches):
+            cells = ", ".join(f"({pick})::VARCHAR" for pick in self.picks)
+            for row in chunk.connection.execute(f"SELECT {cells} FROM {chunk.relation} LIMIT 1").fetchall():
+                for number, cell in enumerate(row):
+                    yield number, (cell or "").strip().encode()
+            return
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,12 +393,16 @@ class Telling:
     schema: Schema
     picks: Mapping[str, str]
     chosen: Chosen
+    checksums: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Of what columns held when the blocks were made, by the number of the first row; files need none, for they are pinned."""
 
     def tables(self, batches: Batches) -> Iterator[tuple[int, Table]]:
         """Tables, each with the number of its first row among those that are chosen."""
         for chunk in self.feed.chunks(batches):
             inside = self.chosen.among(chunk.start, chunk.start + chunk.rows)
             raw = dict(zip(self.picks, map(plain, chunk.fetch([*self.picks.values()])), strict=True))
+            if any(checksums(raw[name], chunk.start).items() - known.items() for name, known in self.checksums.items()):
+                raise changed(self.feed.name)
             table = make(self.schema, tuple(self.picks), raw.__getitem__, where=self.feed.name)
             table = table if inside is None else table.take(inside)
             for start in range(0, table.rows, BLOCK):
@@ -374,7 +443,7 @@ class Holding:
             return
         for block in self.rows.blocks(batches):
             if block.rows:
-                yield block.start, self.rows.table(block)
+                yield block.start, self.rows.table(block.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,6 +470,12 @@ class Keeping:
         yield narrow.dtype.itemsize, zlib.compress(narrow.tobytes(), 1)
 
 
+def checksums(values: Array, start: int) -> dict[int, int]:
+    """Of so many values as a block has rows, by the number of the first."""
+    parts = {start + first: values[first : first + BLOCK].tolist() for first in range(0, len(values), BLOCK)}
+    return {first: zlib.crc32(json.dumps(own, default=str).encode()) for first, own in parts.items()}
+
+
 def places_of(answer: tuple[int, bytes]) -> Integers:
     """The places that ``Keeping`` answers with."""
     wide, gaps = answer
@@ -422,34 +497,32 @@ def block_of(start: int, rows: int, note: bytes, strings: list[bytes]) -> Any:
     """One row of a frame of blocks."""
     import pyarrow
 
-    arrays = [
-        pyarrow.array([start], pyarrow.int64()),
-        pyarrow.array([rows], pyarrow.int64()),
-        pyarrow.array([note], pyarrow.binary()),
-    ]
-    arrays += [pyarrow.array([own], pyarrow.binary()) for own in strings]
+    checksum = reduce(lambda known, own: zlib.crc32(own, known), strings, zlib.crc32(str(rows).encode()))
+    arrays = [pyarrow.array([number], pyarrow.int64()) for number in (start, rows, checksum)]
+    arrays += [pyarrow.array([own], pyarrow.binary()) for own in (note, *strings)]
     return pyarrow.RecordBatch.from_arrays(arrays, names=block_names(len(strings)))
 
 
 def block_names(columns: int) -> list[str]:
     """The columns of a frame of blocks."""
-    return ["start", "size", "note", *(f"c{number}" for number in range(columns))]
+    return [*NUMBERS, "note", *(f"c{number}" for number in range(columns))]
 
 
 def block_types(columns: int) -> str:
     """The same with their types, for Spark."""
-    return ", ".join(f"{name} {'bigint' if number < 2 else 'binary'}" for number, name in enumerate(block_names(columns)))
+    return ", ".join(f"{name} {'bigint' if name in NUMBERS else 'binary'}" for name in block_names(columns))
 
 
-def _listed(number: int, words: Sequence[str | None], held: Sequence[int]) -> Any:
+def _listed(number: int, words: Sequence[str | None], held: Sequence[int] | Integers, first: Sequence[int] | Integers) -> Any:
     import pyarrow
 
     columns = [
         pyarrow.array([number] * len(words), pyarrow.int32()),
         pyarrow.array(words, pyarrow.string()),
         pyarrow.array(held, pyarrow.int64()),
+        pyarrow.array(first, pyarrow.int64()),
     ]
-    return pyarrow.RecordBatch.from_arrays(columns, names=["place", "word", "held"])
+    return pyarrow.RecordBatch.from_arrays(columns, names=["place", "word", "held", "first"])
 
 
 def _placed(chunk: Chunk, number: int, own: ParquetColumn, words: NDArray[np.object_]) -> str:

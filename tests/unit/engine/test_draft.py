@@ -24,6 +24,35 @@ from hushtable.table.table import Table
 from tests.random_tables import tables
 
 DISK = Compute(engine="duckdb")
+MIXED = """
+SELECT i AS number, CASE WHEN i % 7 = 0 THEN -9 ELSE (i * 37) % 80 END AS age,
+    CASE WHEN i % 9 = 0 THEN '?' WHEN i % 11 = 0 THEN NULL ELSE 'ward ' || (i % 5) END AS ward,
+    ((i * 13) % 1000) / 8 AS dose, ((i * 13) % 200)::FLOAT / 10 AS small, ((i * 7) % 300 / 100)::DECIMAL(8, 2) AS price,
+    i % 3 = 0 AS smokes, CASE WHEN i % 5 > 0 THEN i % 2 = 0 END AS married,
+    DATE '1950-01-01' + (i * 91)::INTEGER AS born, TIMESTAMP '2020-03-29 00:30:00' + to_minutes(i * 17) AS seen,
+    (TIMESTAMP '2020-03-29 00:30:00' + to_minutes((i % 50) * 17))::TIMESTAMPTZ AS zoned,
+    TIME '08:00:00' + to_minutes(i % 20) AS clock, to_minutes(i % 4) AS wait,
+    CASE WHEN i % 4 = 0 THEN 'NA' ELSE strftime(DATE '2001-02-03' + (i % 60)::INTEGER, '%d.%m.%Y') END AS moved,
+    md5(i::VARCHAR)::UUID AS pid, md5((i % 9)::VARCHAR)::UUID AS doctor, ('code ' || i % 6)::BLOB AS code,
+    ' ' || (i % 4) || ' ' AS padded, NULL::VARCHAR AS nothing, 'one' AS constant, i % 40 // 2 AS "file_index",
+    CASE WHEN i % 6 = 0 THEN 99999 ELSE i % 30 END AS visits,
+    CASE WHEN i % 8 = 0 THEN 'NaN'::DOUBLE WHEN i % 8 = 1 THEN '-0.0'::DOUBLE ELSE 0.5 + i % 3 END AS odd
+FROM range(1, {stop}) AS t(i)
+"""
+"""Columns of all types of files, with missing values and codes for them."""
+FORMS = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
+
+
+def mixed(folder: Path, sizes: list[int], form: str = "parquet") -> Path:
+    """All types of columns, in files of so many rows."""
+    folder.mkdir()
+    stop = 1
+    with duckdb.connect() as connection:
+        for i, size in enumerate(sizes):
+            stop += size
+            rows = f"SELECT * FROM ({MIXED.replace('{stop}', str(stop))}) WHERE number >= {stop - size} ORDER BY number"
+            connection.execute(f"COPY ({rows}) TO '{folder}/part-{i}.{form}' ({FORMS[form]})")
+    return folder
 
 
 def alike(one: Draft, other: Draft) -> None:
@@ -48,6 +77,25 @@ def test_a_draft_of_the_town_is_the_one_in_memory(tmp_path, form):
     alike(draft(tmp_path / f"town.{form}"), expected)
     alike(draft(parts(table, tmp_path / "parts", 3, form), DISK), expected)
     alike(draft(str(tmp_path / "parts" / f"part-*.{form}")), expected)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_all_types_of_columns_are_drafted_as_in_memory(tmp_path, form):
+    file = mixed(tmp_path / "rows", [300], form) / f"part-0.{form}"
+    alike(draft(file, DISK), io.drafted(file))
+
+
+def test_lists_are_no_levels_out_of_memory(tmp_path):
+    duckdb.sql(f"COPY (SELECT i % 5 AS ward, [i % 3] AS codes FROM range(50) AS t(i)) TO '{tmp_path}/lists.parquet'")
+    with pytest.raises(InputError, match=r"column codes: holds values of the type BIGINT\[\]: declare its levels"):
+        draft(tmp_path / "lists.parquet", DISK)
+
+
+def test_a_table_of_keys_alone_is_drafted(tmp_path):
+    (tmp_path / "keys.csv").write_text("person_id,email\n" + "".join(f"P{i:05d},p{i}@example.org\n" for i in range(90)))
+    found = draft(tmp_path / "keys.csv", DISK)
+    alike(found, io.drafted(tmp_path / "keys.csv"))
+    assert {column.kind for column in found.schema} == {Kind.KEY}
 
 
 def test_a_draft_of_hundreds_of_files_is_the_one_of_their_rows_in_order(tmp_path):
@@ -137,8 +185,3 @@ def test_numbers_of_people_are_found_as_in_memory(tmp_path, monkeypatch):
         (line.column.kind, line.kind_reason) for line in whole.lines[:2]
     ]
     assert any("--person ref " in note for note in some.schema.notes)
-
-
-def test_a_draft_on_a_cluster_is_refused_with_the_way_out():
-    with pytest.raises(InputError, match="--engine memory or duckdb; of a table that Spark alone reads"):
-        draft("table::visits", Compute(engine="local[2]"))

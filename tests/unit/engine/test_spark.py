@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -21,6 +22,7 @@ from hushtable.api.open_sides import Paths, open_sides
 from hushtable.engine import spark, spark_rows
 from hushtable.engine.compute import Compute
 from hushtable.engine.open import open_rows
+from hushtable.engine.spark_jobs import in_order
 from hushtable.engine.spark_rows import Clustered
 from hushtable.engine.spark_work import Folding, Stored
 from hushtable.errors import InputError, MissingExtra, PlanError
@@ -209,6 +211,32 @@ def test_a_table_that_spark_reads_has_the_same_answers(visits):
         on_spark("table::nobody.visits", table.schema)
 
 
+def test_moments_are_those_of_files_whatever_the_zone_of_the_session(tmp_path):
+    from duckdb import connect
+
+    rows = "SELECT TIMESTAMPTZ '2020-03-29 00:30:00+00' + to_minutes(i * 17) AS seen, i % 3 AS ward FROM range(99) AS t(i)"
+    with connect() as connection:
+        connection.execute(f"COPY ({rows}) TO '{tmp_path}/zoned.parquet'")
+    schema = Schema((Column(name="seen", kind=Kind.DATE, format="%Y-%m-%d %H:%M:%S"), Column(name="ward", kind=Kind.INTEGER)))
+    settings, own = spark.session(SPARK).conf, io.read(tmp_path / "zoned.parquet", schema)
+    before = settings.get("spark.sql.session.timeZone")
+    settings.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for given in (tmp_path / "zoned.parquet", f"parquet::{tmp_path}/zoned.parquet"):
+            assert_equal(own, Table.concat([*on_spark(given, schema).batches()]))
+    finally:
+        settings.set("spark.sql.session.timeZone", before)
+
+
+def test_a_table_of_spark_whose_names_stand_twice_is_refused_in_our_words(tmp_path):
+    opened = spark.session(SPARK)
+    opened.sql("SELECT id AS age, id AS `the.town``s`, id AS age FROM range(9)").createOrReplaceTempView("twice")
+    schema = Schema((Column(name="age", kind=Kind.INTEGER),))
+    with pytest.raises(InputError, match="the column name 'age' stands in the header more than once"):
+        on_spark("table::twice", schema)
+    opened.catalog.dropTempView("twice")
+
+
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory) -> Paths:
     """Training, released and control rows in files; the people of the first are in the release too, as they are."""
@@ -244,6 +272,17 @@ def test_a_control_that_has_files_of_the_training_rows_is_refused(compared):
         open_sides(same, people(240, seed=2).schema, SPARK, Layout())
 
 
+def test_no_more_than_the_chosen_rows_come_back(visits, monkeypatch):
+    table, rows, _ = visits
+    chosen = np.arange(table.rows) % 40 == 7
+    seen = []
+    monkeypatch.setattr(
+        spark_rows, "in_order", lambda frame, where: [seen.append(len(row[4])) or row for row in in_order(frame, where)]
+    )
+    assert_equal(table.select(["age"]).take(chosen), Table.concat([*rows.select(["age"]).take(chosen).batches()]))
+    assert sum(seen) == chosen.sum()
+
+
 def test_a_forgotten_last_block_stops_the_run(visits, monkeypatch):
     _, rows, _ = visits
 
@@ -272,7 +311,7 @@ def test_a_coin_that_falls_on_a_worker_is_seen(visits, monkeypatch):
                 def answer(self, part):
                     return question.answer(part) + np.random.default_rng().integers(1, 1000)
 
-            return Folding(self.stored, Noisy())(batches)
+            return Folding(self.rows, Noisy())(batches)
 
     monkeypatch.setattr(spark_rows, "Folding", Drawing)
     with pytest.raises(AssertionError):
@@ -300,6 +339,15 @@ def test_what_a_worker_quotes_stays_there(visits):
     assert caught.value.__suppress_context__
 
 
+def test_what_spark_writes_of_a_failure_stays_there(capfd):
+    opened = spark.session(SPARK)
+    opened.sql("SELECT CAST(concat('secret', id) AS INT) AS age FROM range(9)").createOrReplaceTempView("broken")
+    with pytest.raises(InputError, match="Spark stopped the work") as caught:
+        on_spark("table::broken", Schema((Column(name="age", kind=Kind.INTEGER),)))
+    opened.catalog.dropTempView("broken")
+    assert "secret" not in str(caught.value) + "".join(capfd.readouterr())
+
+
 def test_a_source_that_changes_between_passes_stops_the_run(tmp_path):
     table = held(UNEQUAL).select(["age", "town"])
     folder = in_files(table, tmp_path / "rows")
@@ -314,8 +362,80 @@ def test_a_source_that_changes_between_passes_stops_the_run(tmp_path):
         rows.fold(Total())
 
 
+def test_other_rows_of_the_same_number_stop_the_run(tmp_path):
+    """As when a worker is lost, and its blocks are made again of what is there by then."""
+    table = held(UNEQUAL).select(["age", "town"])
+    folder = in_files(table, tmp_path / "rows", 2)
+    rows = on_spark(f"parquet::{folder}", table.schema)
+    assert rows.fold(Total()).tolist() == [table.rows]
+    own = io.read(folder / "part-0.parquet", table.schema)
+    io.write(own.with_columns((own.schema["age"], own["age"][::-1].copy())), folder / "part-0.parquet")
+
+    class Same:
+        schema = rows.schema
+
+        def apply(self, table):
+            return table
+
+    for asked in (
+        lambda: rows.take(slice(None)).histograms([("town",)]),
+        lambda: rows.fold(Total()),
+        lambda: rows.distinct(["town"], 999),
+        lambda: rows.digest(),
+        lambda: list(rows.batches(columns=["town"])),
+        lambda: rows.encoded(Same()).blocks,
+        lambda: rows.within("age", 2),
+    ):
+        rows.blocks.frame.unpersist(blocking=True)
+        with pytest.raises(InputError, match="was changed while it was read") as caught:
+            asked()
+        assert not caught.value.__cause__
+
+
+def test_a_table_of_spark_that_has_other_rows_by_now_is_not_read_for_its_keys(tmp_path):
+    table = held(UNEQUAL).select(["age", "pid"])
+    folder = in_files(table, tmp_path / "rows", 2)
+    rows = on_spark(f"parquet::{folder}", table.schema)
+    io.write(table.take(slice(0, 3)), folder / "part-0.parquet")
+    assert rows.within("pid", 2) == table.within("pid", 2)
+    rows.blocks.raw.unpersist(blocking=True)
+    with pytest.raises(InputError, match="was changed while it was read"):
+        rows.within("pid", 2)
+
+
+def test_keys_stay_with_their_rows_though_spark_hands_these_out_in_another_order_each_time(tmp_path):
+    table = held(UNEQUAL).select(["age", "pid"])
+    folder = in_files(table, tmp_path / "rows", 2)
+
+    def shuffled(batches):
+        from random import SystemRandom
+
+        for batch in batches:
+            yield batch.take(SystemRandom().sample(range(batch.num_rows), batch.num_rows))
+
+    opened = spark.session(SPARK)
+    frame = opened.read.parquet(str(folder))
+    with spark.told("rows"):
+        frame.mapInArrow(shuffled, frame.schema).createOrReplaceTempView("shuffled")
+    rows = on_spark("table::shuffled", table.schema)
+    assert_same_pairs(rows.whole("a test"), table)
+    assert_same_pairs(rows.bounded("pid", 2, Entropy.seeded(1).words, None).whole("a test"), table, every=False)
+    # As when what Spark keeps of them is lost.
+    rows.blocks.raw.unpersist(blocking=True)
+    for asked in (lambda: rows.whole("a test"), lambda: rows.within("pid", 2)):
+        with pytest.raises(InputError, match="was changed while it was read"):
+            asked()
+    opened.catalog.dropTempView("shuffled")
+
+
+def assert_same_pairs(found: Table, own: Table, *, every: bool = True) -> None:
+    """Of ages and keys, in any order."""
+    one, two = (Counter(zip(part["age"].tolist(), part.strings("pid").tolist(), strict=True)) for part in (found, own))
+    assert one == two if every else one <= two
+
+
 def test_workers_of_another_version_are_refused(visits, monkeypatch):
-    _, rows, _ = visits
+    _, rows, folder = visits
     opened = spark.session(SPARK)
     monkeypatch.setattr("hushtable.engine.spark.versions", lambda: ("3.99", "0.0.1"))
     with pytest.raises(
@@ -323,8 +443,15 @@ def test_workers_of_another_version_are_refused(visits, monkeypatch):
     ):
         spark._require_alike(opened, ENGINE)
     monkeypatch.setattr("hushtable.engine.spark_jobs.versions", lambda: ("3.99", "0.0.1"))
-    with pytest.raises(InputError, match=r"a worker has Python 3\.\d+ and hushtable .*; here are Python 3.99 and hushtable 0.0.1"):
-        rows.fold(Total())
+    other = r"a worker has Python 3\.\d+ and hushtable .*; here are Python 3.99 and hushtable 0.0.1"
+    for asked in (
+        lambda: rows.fold(Total()),
+        lambda: rows.distinct(["age"], 999),
+        lambda: rows.within("age", 2),
+        lambda: on_spark(folder, rows.schema),
+    ):
+        with pytest.raises(InputError, match=other):
+            asked()
 
 
 def test_what_is_not_installed_is_named(monkeypatch):

@@ -42,6 +42,7 @@ LOOPBACK = (
 ASKED = """
 import sys
 from hushtable.engine.compute import Compute
+from hushtable.engine.draft import draft
 from hushtable.engine.open import open_rows
 from hushtable.privacy.noise import Entropy
 from hushtable.table import io
@@ -56,6 +57,8 @@ names = [name for name in schema.names if name != "pid"]
 assert_same_answers(table.select(names), rows.select(names))
 own, found = (part.bounded("pid", 2, Entropy.seeded(1).words, None) for part in (table, rows))
 assert_equal(own, Table.concat([*found.batches(100)]))
+one, two = (draft(folder, Compute(engine=name)) for name in ("duckdb", engine))
+assert (one.schema.dump(), one.lines) == (two.schema.dump(), two.lines)
 print("equal")
 """
 SLOW = """
