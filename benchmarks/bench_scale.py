@@ -64,6 +64,8 @@ for one, two in combinations(rows.columns, 2):
 end, gigabytes = used()
 print(start + (end - start) * float(sys.argv[3]), gigabytes)
 """
+FEW = 20_000
+"""Rows of which the time is that of starting: what grows with the rows is what a run takes beyond it."""
 LEAST = 1_000_000
 """Rows of which Spark groups every pair by itself; larger tables are reckoned from them."""
 
@@ -132,8 +134,9 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
     print(f"{len(table.schema)} columns, {pairs} pairs; DuckDB {duckdb.__version__}; {os.cpu_count()} cores\n")
     print(f"{'what':32}{'rows':>13}{'CPU s':>9}{'wall s':>9}{'GB':>7}{'µs a row':>10}   ratio")
     before: dict[str, tuple[int, Cost]] = {}
-    for rows in options.rows:
-        data, _ = large.write(rows, options.data, table)
+    starting: dict[str, float] = {}
+    for rows in [*([FEW] if len(options.rows) > 1 else []), *options.rows]:
+        data, now = large.write(rows, options.data, table)[0], dict[str, Cost]()
         for name in options.only:
             few = min(rows, LEAST) if name == "spark-groups" else rows
             own = data if few == rows else large.write(few, options.data, table)[0]
@@ -142,20 +145,27 @@ def main(folder: Path, words: Sequence[str] = ()) -> None:
             if name != "verify":
                 rmtree(folder / "out", ignore_errors=True)
             used = (on_spark if name in ON_SPARK else cost)(command, folder)
-            ratio = ""
-            if name in before:
-                ratio = f"CPU {used.cpu / before[name][1].cpu:.1f} of {rows / before[name][0]:.1f} times the rows"
-            if name == "sets" and "pairs" in options.only:
-                ratio += f"{'; ' if ratio else ''}{used.cpu / before['pairs'][1].cpu:.1f} times the CPU of pairs"
-            if name == "spark-groups" and "spark" in options.only:
-                ratio += f"{'; ' if ratio else ''}{used.cpu / before['spark'][1].cpu:.1f} times the CPU of Spark, pairs"
-            if name == "spark-groups" and rows > LEAST:
-                ratio += f"; CPU reckoned from {LEAST:,} rows"
-            before[name] = (rows, used)
+            now[name] = used
+            ratios = [_growth(used, rows, *before[name], start=starting[name])] if name in before else []
+            for peer, own in (("sets", "pairs"), ("spark-groups", "spark")):
+                if name == peer and own in now:
+                    ratios.append(f"{used.cpu / now[own].cpu:.1f} times the CPU of {_title(own)}")
+            if few < rows:
+                ratios.append(f"CPU reckoned from {few:,} rows")
+            if rows == FEW:
+                starting[name] = used.cpu
+            else:
+                before[name] = (rows, used)
             line = (
                 f"{_title(name):32}{rows:>13,}{used.cpu:>9.1f}{used.wall:>9.1f}{used.gigabytes:>7.2f}{1e6 * used.cpu / rows:>10.2f}"
             )
-            print(f"{line}   {ratio}", flush=True)
+            print(f"{line}   {'; '.join(ratios)}", flush=True)
+
+
+def _growth(used: Cost, rows: int, fewer: int, less: Cost, start: float) -> str:
+    """How much more CPU more rows take, with all that a run takes to start and without it."""
+    beyond = (used.cpu - start) / max(less.cpu - start, 0.01)
+    return f"CPU {used.cpu / less.cpu:.1f} ({beyond:.1f} beyond starting) of {rows / fewer:.1f} times the rows"
 
 
 def _title(name: str) -> str:

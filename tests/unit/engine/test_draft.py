@@ -165,11 +165,6 @@ def test_a_column_of_more_values_than_are_listed_is_judged_by_some_of_them(tmp_p
     assert abs(found.lines[0].distinct - 4000) < 400
 
 
-def test_a_table_of_keys_alone_is_drafted_as_in_memory(tmp_path):
-    (tmp_path / "keys.csv").write_text("patient_id,visit_id\n" + "".join(f"p{i // 3},v{i}\n" for i in range(90)))
-    alike(draft(tmp_path / "keys.csv", DISK), io.drafted(tmp_path / "keys.csv"))
-
-
 def test_numbers_of_people_are_found_as_in_memory(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     number = np.repeat(rng.choice(900_000, 4000, replace=False), rng.geometric(0.4, 4000))
