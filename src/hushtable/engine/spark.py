@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -35,6 +36,8 @@ LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 WRITERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """By these names PySpark writes what Spark says of a failure."""
 _OPEN: dict[str, Session] = {}
+UNUSED = deque[Any]()
+"""Frames that a cluster keeps and nobody needs any more."""
 
 
 def session(compute: Compute) -> Session:
@@ -51,7 +54,15 @@ def session(compute: Compute) -> Session:
             raise
         _OPEN[engine] = opened
         atexit.register(_stop, engine)
+    unpersist_unused()
     return _OPEN[engine]
+
+
+def unpersist_unused() -> None:
+    """Let go what a cluster keeps and nobody needs any more."""
+    while UNUSED:
+        with suppress(InputError), told("rows"):
+            UNUSED.popleft().unpersist()
 
 
 def functions(frame: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
 from hushtable.engine.packing import Packing
-from hushtable.engine.spark import functions, told
+from hushtable.engine.spark import UNUSED, functions, told, unpersist_unused
 from hushtable.engine.spark_feed import Feed, changed
 from hushtable.engine.spark_jobs import ANSWER, answers, checked, guarded, in_order, summed, task
 from hushtable.engine.spark_work import (
@@ -79,9 +78,11 @@ class Blocks:
     """Of columns of free text and keys, where nothing else says that they are the same when they are read again."""
 
     def __post_init__(self) -> None:
-        """Let the cluster forget them with the object; at the end of the process the session goes with all it keeps."""
+        """Let the cluster forget them after the object; at the end of the process the session goes with all it keeps."""
         for frame in (self.frame, *([] if self.raw is None else [self.raw])):
-            weakref.finalize(self, _forget, frame).atexit = False
+            # Objects are collected at any moment, in the midst of a word with the cluster too: it is told with the next one.
+            weakref.finalize(self, UNUSED.append, frame).atexit = False
+        unpersist_unused()
 
     def listed(self) -> list[tuple[int, bytes]]:
         """What stands beside the blocks, in order, which are made by being asked."""
@@ -99,6 +100,7 @@ class Blocks:
 
     def part(self, names: Sequence[str]) -> Any:
         """The blocks of some columns."""
+        unpersist_unused()
         places = {name: f"c{number}" for number, name in enumerate(stored(self.schema))}
         return self.frame.select(*NUMBERS, *(places[name] for name in names))
 
@@ -353,8 +355,3 @@ class _Held:
     def cut(self, at: int, rows: int) -> slice:
         """These rows of it."""
         return slice(at - self.start, at - self.start + rows)
-
-
-def _forget(frame: Any) -> None:
-    with suppress(InputError), told("rows"):
-        frame.unpersist()

@@ -5,6 +5,7 @@ One session on this machine, tiny tables. ``test_spark_cluster`` runs the same o
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -281,6 +282,21 @@ def test_no_more_than_the_chosen_rows_come_back(visits, monkeypatch):
     )
     assert_equal(table.select(["age"]).take(chosen), Table.concat([*rows.select(["age"]).take(chosen).batches()]))
     assert sum(seen) == chosen.sum()
+
+
+def test_blocks_that_are_gone_are_let_go_with_the_next_pass(visits, tmp_path):
+    table, rows, _ = visits
+    persistent = spark.session(SPARK).sparkContext._jsc.getPersistentRDDs
+    gc.collect()
+    rows.blocks.part(["age"])
+    others = on_spark(in_files(table.select(["age"]), tmp_path / "rows", 2), table.schema.select(["age"]))
+    before = persistent().size()
+    del others
+    gc.collect()
+    # Collecting may interrupt a word with the cluster: nothing is said to it then.
+    assert persistent().size() == before
+    rows.blocks.part(["age"])
+    assert persistent().size() < before
 
 
 def test_a_forgotten_last_block_stops_the_run(visits, monkeypatch):

@@ -152,6 +152,8 @@ def test_nothing_of_a_draft_stays_in_the_cluster(tmp_path):
     held = spark.session(SPARK).sparkContext._jsc.getPersistentRDDs
     before = held().size()
     draft(in_files(people(300), tmp_path / "rows"), SPARK)
+    # What is not needed any more is let go with the next word to the cluster.
+    spark.session(SPARK)
     assert held().size() <= before
 
 
