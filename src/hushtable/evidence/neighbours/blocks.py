@@ -1,7 +1,7 @@
 """Rows arranged so that a search can skip most of them: blocks of near rows, each with a sketch that stands for all of it.
 
 The arrangement is that of a k-d tree (Bentley 1975): rows are divided again and again on the column that sets the two
-parts furthest apart, until they fit into a block. The blocks and the rows of a block have the same form, groups of
+parts furthest apart, until they fit into a block. The blocks, groups of them and the rows of a block have the same form, groups of
 64 sketches turned sideways: one 64-bit mask for each column and bucket, and 64 intervals in one piece for each number.
 """
 
@@ -64,6 +64,8 @@ class Blocks:
     """A group for each block."""
     boxes: Groups
     """The blocks themselves, 64 to a group."""
+    tops: Groups
+    """The groups of blocks, 64 to a group."""
 
     @classmethod
     def of(cls, sketch: Sketch) -> Blocks:
@@ -71,14 +73,24 @@ class Blocks:
         order, begins = _arranged(sketch)
         starts = np.append(np.flatnonzero(begins), len(order))
         arranged = Sketch(sketch.buckets[order], sketch.low[order], sketch.high[order])
-        boxes = Sketch(
-            _merged(np.bitwise_or, arranged.buckets, starts[:-1]),
-            _merged(np.minimum, arranged.low, starts[:-1]),
-            _merged(np.maximum, arranged.high, starts[:-1]),
-        )
-        ends = np.append(np.arange(0, len(starts) - 1, GROUP), len(starts) - 1)
+        boxes, ends = _around(arranged, starts), _ends(len(starts) - 1)
+        tops = _around(boxes, ends)
         layout = Layout(order, np.argsort(order), starts, np.minimum.reduceat(order, starts[:-1]))
-        return cls(layout, _grouped(arranged, starts), _grouped(boxes, ends))
+        return cls(layout, _grouped(arranged, starts), _grouped(boxes, ends), _grouped(tops, _ends(len(ends) - 1)))
+
+
+def _ends(members: int) -> Integers:
+    """Where each group of so many members begins, and the end."""
+    return np.append(np.arange(0, members, GROUP), members)
+
+
+def _around(sketch: Sketch, starts: Integers) -> Sketch:
+    """A line for each part, which stands for all of its lines."""
+    return Sketch(
+        _merged(np.bitwise_or, sketch.buckets, starts[:-1]),
+        _merged(np.minimum, sketch.low, starts[:-1]),
+        _merged(np.maximum, sketch.high, starts[:-1]),
+    )
 
 
 def _merged(merge: np.ufunc, part: Array, starts: Integers) -> Array:

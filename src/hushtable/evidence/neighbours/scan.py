@@ -1,7 +1,7 @@
 """The compiled part of the neighbour search: bounds for 64 rows at once, then exact distances for the rows that the bounds leave.
 
-What is in the names: ``query`` and ``target`` are cells, ``sketch`` is that of the queries, ``layout``, ``rows`` and ``boxes`` are
-the blocks of the targets, ``starts`` and ``inverse`` those of the encoding.
+What is in the names: ``query`` and ``target`` are cells, ``sketch`` is that of the queries, ``layout``, ``rows``, ``boxes`` and
+``tops`` are the blocks of the targets and groups of them, ``starts`` and ``inverse`` those of the encoding.
 """
 
 from __future__ import annotations
@@ -141,6 +141,34 @@ def _bounds(groups, g, members, places, ends, low, high, i, worst, without, othe
 
 
 @njit(cache=True)
+def _boxes(tops, boxes, count, places, ends, low, high, i, worst, without, others, most, upper, bounds, found, nearness):  # type: ignore[no-untyped-def]
+    """Fill in the blocks that may be near enough, in order, and their bounds; how many there are, and which of them is nearest."""
+    held, nearest_at, nearest_bound = 0, -1, FAR
+    for top in range(len(tops.masks)):
+        members = min(GROUP, len(boxes.masks) - top * GROUP)
+        near = _bounds(tops, top, members, places, ends, low, high, i, worst, without, others, most, upper)
+        while near:
+            at = _lowest(near)
+            near &= near - np.uint64(1)
+            if upper[at] > worst:
+                continue
+            g = top * GROUP + at
+            alive = _bounds(
+                boxes, g, min(GROUP, count - g * GROUP), places, ends, low, high, i, worst, without, others, most, bounds
+            )
+            while alive:
+                j = _lowest(alive)
+                alive &= alive - np.uint64(1)
+                if bounds[j] > worst:
+                    continue
+                found[held], nearness[held] = g * GROUP + j, bounds[j]
+                if bounds[j] < nearest_bound:
+                    nearest_at, nearest_bound = held, bounds[j]
+                held += 1
+    return held, nearest_at
+
+
+@njit(cache=True)
 def _hopeful(boxes, b, places, ends, low, high, i, best, parts):  # type: ignore[no-untyped-def]
     """Whether a block may hold the nearest row without some column: of its bound each column's own part is taken away.
 
@@ -189,11 +217,12 @@ def _note(best, names, total, parts, name, without):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _chunk(queries, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, carry, index, distance):  # type: ignore[no-untyped-def]
+def _chunk(queries, query, sketch, target, layout, rows, boxes, tops, starts, inverse, skip_self, without, carry, index, distance):  # type: ignore[no-untyped-def]
     """The neighbours of some queries, one after the other; with ``carry`` only rows that are nearer than those that are there."""
     count, width = len(layout.first), sketch.buckets.shape[1] + sketch.low.shape[1]
     others, most = np.empty(GROUP, np.float32), np.empty(GROUP, np.float32)
-    bounds, nearness = np.empty(GROUP, np.int64), np.empty(count, np.int64)
+    bounds, upper = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    found, nearness = np.empty(count, np.int64), np.empty(count, np.int64)
     places, ends = np.empty(sketch.buckets.shape[1] * BUCKETS, np.int64), np.zeros(sketch.buckets.shape[1] + 1, np.int64)
     parts = np.empty(width, np.int64)
     before = -1
@@ -211,20 +240,28 @@ def _chunk(queries, query, sketch, target, layout, rows, boxes, starts, inverse,
                 total = _distance(query, i, target, layout.place[name], starts, inverse, parts)
                 worst, latest = _note(best, names, total, parts, name, without)
         before = i
-        nearest_box, nearest_bound = 0, FAR
-        nearness[:] = FAR
-        for g in range(len(boxes.masks)):
-            members = min(GROUP, count - g * GROUP)
-            alive = _bounds(boxes, g, members, places, ends, sketch.low, sketch.high, i, worst, without, others, most, bounds)
-            while alive:
-                j = _lowest(alive)
-                alive &= alive - np.uint64(1)
-                nearness[g * GROUP + j] = bounds[j]
-                if bounds[j] < nearest_bound:
-                    nearest_box, nearest_bound = g * GROUP + j, bounds[j]
-        for step in range(-1, count):
-            b = nearest_box if step < 0 else step
-            if step == nearest_box or nearness[b] > worst or (nearness[b] == worst and layout.first[b] > latest):
+        held, nearest_at = _boxes(
+            tops,
+            boxes,
+            count,
+            places,
+            ends,
+            sketch.low,
+            sketch.high,
+            i,
+            worst,
+            without,
+            others,
+            most,
+            upper,
+            bounds,
+            found,
+            nearness,
+        )
+        for step in range(-1 if held else 0, held):
+            at = nearest_at if step < 0 else step
+            b = found[at]
+            if step == nearest_at or nearness[at] > worst or (nearness[at] == worst and layout.first[b] > latest):
                 continue
             if without and not _hopeful(boxes, b, places, ends, sketch.low, sketch.high, i, best, parts):
                 continue
@@ -264,11 +301,11 @@ def _places(buckets, i, places, ends):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def scan(order, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, carry, index, distance):  # type: ignore[no-untyped-def]
+def scan(order, query, sketch, target, layout, rows, boxes, tops, starts, inverse, skip_self, without, carry, index, distance):  # type: ignore[no-untyped-def]
     """Fill in the neighbours of all queries, taken in the order given; ``without`` each column in turn, or the nearest k.
 
     With ``carry`` rows of other targets are there already, under negative numbers: of rows at one distance they come first.
     """
     for chunk in prange(-(-len(order) // CHUNK)):
         some = order[chunk * CHUNK : (chunk + 1) * CHUNK]
-        _chunk(some, query, sketch, target, layout, rows, boxes, starts, inverse, skip_self, without, carry, index, distance)
+        _chunk(some, query, sketch, target, layout, rows, boxes, tops, starts, inverse, skip_self, without, carry, index, distance)

@@ -109,7 +109,7 @@ class Nearer:
         steps, blocks = self.steps.copy(), targets.blocks
         scan(
             queries.blocks.layout.order, queries.cells, queries.sketch, targets.arranged, blocks.layout, blocks.rows, blocks.boxes,
-            encoding.set_starts, encoding.inverse, False, self.without, True, index, steps,
+            blocks.tops, encoding.set_starts, encoding.inverse, False, self.without, True, index, steps,
         )  # fmt: skip
         before = np.take_along_axis(self.index, np.where(index < 0, index + width, 0), axis=1)
         new = np.where(index == FAR, -1, index + start)
@@ -130,6 +130,6 @@ def _scanned(
     blocks = targets.blocks
     scan(
         queries.blocks.layout.order, queries.cells, queries.sketch, targets.arranged, blocks.layout, blocks.rows, blocks.boxes,
-        encoding.set_starts, encoding.inverse, skip_self, without, False, index, distance,
+        blocks.tops, encoding.set_starts, encoding.inverse, skip_self, without, False, index, distance,
     )  # fmt: skip
     return index, distance
