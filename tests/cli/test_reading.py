@@ -8,7 +8,20 @@ import json
 import pytest
 
 import hushtable as ht
-from hushtable.cli import apply, audit, certify, compare, evaluate, pareto, release, schema, utility
+from hushtable.cli import (
+    apply,
+    audit,
+    certify,
+    compare,
+    evaluate,
+    hierarchy,
+    pareto,
+    preflight,
+    profile,
+    release,
+    schema,
+    utility,
+)
 
 ROWS = 80
 
@@ -21,7 +34,10 @@ def bare(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("module", [apply, audit, certify, compare, evaluate, pareto, release, schema, utility])
+COMMANDS = [apply, audit, certify, compare, evaluate, hierarchy, pareto, preflight, profile, release, schema, utility]
+
+
+@pytest.mark.parametrize("module", COMMANDS)
 def test_every_command_that_reads_rows_takes_the_same_options(module):
     command = getattr(module, module.__name__.split(".")[-1])
     assert {"header", "names", "encoding"} <= inspect.signature(command).parameters.keys()

@@ -12,9 +12,23 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json
-from hushtable.cli.options import Data, Json, Person, SchemaFile, names_of, numbers_of, whole_numbers_of
+from hushtable.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Header,
+    Index,
+    Json,
+    Names,
+    Person,
+    SchemaFile,
+    names_of,
+    numbers_of,
+    whole_numbers_of,
+)
 from hushtable.errors import InputError
 from hushtable.table.disk import read_text, refuse_existing
+from hushtable.table.layout import Layout
 
 
 def hierarchy(
@@ -38,6 +52,11 @@ def hierarchy(
         Path | None, typer.Option("-o", "--out", help="A new hierarchy file (groups, frequency).", show_default=False)
     ] = None,
     person: Person = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Build the hierarchy of a column, and show what it makes of the rows. It reads raw rows: for you alone."""
@@ -58,7 +77,12 @@ def hierarchy(
     asked = {name: value for name, value in given.items() if value is not None}
     if len(asked) + (file is not None) > 1:
         raise InputError("give one of --intervals, --prefix, --dates, --groups, --file and --frequency", where="hierarchy")
-    found = ht.hierarchy(ht.read(data, schema_file), column, file or asked or None, person=person)
+    found = ht.hierarchy(
+        ht.read(data, schema_file, layout=Layout.of(header, names, encoding, delimiter, None, index)),
+        column,
+        file or asked or None,
+        person=person,
+    )
     tree = found.column.hierarchy
     if target is not None:
         if not isinstance(tree, FileTree):

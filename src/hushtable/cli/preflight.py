@@ -9,7 +9,22 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
-from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, Seed, StepSettings, settings_of
+from hushtable.cli.options import (
+    Data,
+    Delimiter,
+    Encoding,
+    Header,
+    Index,
+    Json,
+    Names,
+    Person,
+    RowsPerPerson,
+    SchemaFile,
+    Seed,
+    StepSettings,
+    settings_of,
+)
+from hushtable.table.layout import Layout
 
 REFUSED = 3
 
@@ -23,10 +38,15 @@ def preflight(
     person: Person = None,
     rows_per_person: RowsPerPerson = 1,
     seed: Seed = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """What a release would hand out: columns that leave unchanged, rows of real people. Exit code 3: it would be refused."""
-    table = ht.read(data, schema_file)
+    table = ht.read(data, schema_file, layout=Layout.of(header, names, encoding, delimiter, None, index))
     options = ht.ReleaseOptions(epsilon=epsilon, unit=ht.Unit(rows=rows_per_person, by=person), seed=seed)
     with progress("preflight") as update:
         found = ht.preflight(table, recipe, options, settings=settings_of(settings), progress=update)

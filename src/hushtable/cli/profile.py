@@ -11,8 +11,9 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json
-from hushtable.cli.options import Data, Json, Person, names_of
+from hushtable.cli.options import Data, Delimiter, Encoding, Header, Index, Json, Names, Person, names_of
 from hushtable.table.disk import refuse_existing
+from hushtable.table.layout import Layout
 
 
 def profile(
@@ -28,6 +29,11 @@ def profile(
     target: Annotated[
         Path | None, typer.Option("-o", "--out", help="A new file for a page (html), which only you can read.", show_default=False)
     ] = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    index: Index = False,
     as_json: Json = False,
 ) -> None:
     """Each column, what follows from what, and the fewest columns that single people out. It reads raw rows: for you alone."""
@@ -36,7 +42,7 @@ def profile(
 
     if target is not None:
         refuse_existing(target, private=True)
-    table = ht.read(data, schema_file)
+    table = ht.read(data, schema_file, layout=Layout.of(header, names, encoding, delimiter, None, index))
     found, unique = ht.profile(table, person=person), ht.uniqueness(table, person=person)
     known = None if quasi is None else names_of(quasi)
     top, risks = unique.headline(known), list(unique.bars(known))

@@ -29,7 +29,7 @@ def schema(workspace: Workspace) -> list[str]:
 def profile(workspace: Workspace) -> list[str]:
     """Show who could be recognised by what."""
     words = ["hush", "profile", workspace.project.table, "--schema", workspace.relative(workspace.schema)]
-    return [*words, *person(persons(workspace).by)]
+    return [*words, *person(persons(workspace).by), *layout(workspace)]
 
 
 def person(by: str | None) -> list[str]:
@@ -96,7 +96,7 @@ def publish(workspace: Workspace, request: Mapping[str, Any]) -> list[str]:
 def hierarchy(workspace: Workspace, column: str, spec: object = None) -> list[str]:
     """Show what a hierarchy makes of a column: one of a file, or as a schema says it; that of the schema where none is given."""
     words = ["hush", "hierarchy", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--column", column]
-    words += person(persons(workspace).by)
+    words += [*person(persons(workspace).by), *layout(workspace)]
     if isinstance(spec, str):
         return [*words, "--file", workspace.relative(workspace.folder / spec)]
     for way, given in spec.items() if isinstance(spec, Mapping) else ():
@@ -128,7 +128,7 @@ def preflight(
     """Try a release without making it."""
     words = ["hush", "preflight", workspace.project.table, "--schema", workspace.relative(workspace.schema), "--recipe", recipe]
     words += [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-    words += unit(own)
+    words += [*unit(own), *layout(workspace)]
     return words + ([] if epsilon is None else ["--epsilon", f"{epsilon:g}"])
 
 

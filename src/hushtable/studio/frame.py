@@ -81,7 +81,7 @@ def _fault(fault: Fault, content: Html) -> Html:
     # A field's fault is said in its own words; any other with what it is about, which may be a file or a column.
     if f'id="{escape(field)}"' in content:
         return element("a", fault.reason, href=f"#{field}")
-    return join(fault.reason if fault.where.isidentifier() else str(fault).removeprefix(": "))
+    return join(fault.reason if fault.where.isidentifier() else words.fault(fault))
 
 
 def _top(view: View) -> Html:

@@ -47,6 +47,7 @@ async def people(view: View, release: Job, main: Job) -> Html:
     records = [await _record(view, main, record) for record in found["records"]]
     return element(
         "div",
+        element("p", said.ONLY_CHANCE, class_="lead") if found["chance"] else None,
         element("p", said.tails(found["people"], lines)) if lines else None,
         element("p", said.PEOPLE_WHAT, class_="soft"),
         element("p", said.LOGGED, class_="soft"),

@@ -45,6 +45,7 @@ def people(opened: Opened, *, watch: Watcher, audit: str, group: int | None = No
         "of": len(records),
         "groups": [{name: one[name] for name in ("column", "level", "alarm")} | {"count": len(one["rows"])} for one in groups],
         "at_risk": plain["at_risk"],
+        "chance": all(record["weak"] for record in plain["records"]),
         "people": plain["people"],
     }
 

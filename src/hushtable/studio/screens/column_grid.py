@@ -135,7 +135,7 @@ def _still(remark: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
     numbers = entry["kind"] in ("integer", "real", "date")
     match remark["what"]:
         case "words":
-            return numbers and set(remark["codes"]) <= set(entry["missing"])
+            return (numbers or entry["kind"] == "ordinal") and set(remark["codes"]) <= set(entry["missing"])
         case "sentinels":
             return numbers and not set(remark["codes"]) <= set(entry["missing"])
         case "weight" | "copy":

@@ -72,12 +72,13 @@ async def _all(view: View, names: Sequence[str]) -> Html:
         await saturated(view) if whole else later(view, "saturated"),
         _several(view, found, hidden),
         _about(found, len(names), noticed.get("notes") or []),
+        element("p", element("a", said.GO_ON, href=view.to("recipe"), class_="main")),
     )
 
 
 async def _persons(view: View, hidden: Mapping[str, str]) -> Html | None:
     """Whom a row is about; None where no key or identifier could say it."""
-    own, noted = persons(view.workspace), await unsaid(view)
+    own, noted = persons(view.workspace), await unsaid(view, here=True)
     found = await view.ask("persons", apart=households(view.workspace))
     known = {one["name"]: one for one in found["columns"]}
     if not known and own.by is None:
@@ -228,7 +229,7 @@ def _placed(view: View, error: InputError) -> InputError:
     for fault in error.faults:
         match = re.search(r"\bcolumn (.*?)(?:: [a-z_]+)?$", fault.where)
         name = next((own for own in ((match[0].removeprefix("column "), match[1]) if match else ()) if own in places), None)
-        text = str(replace(fault, where=name or fault.where, values=()))
+        text = words.fault(replace(fault, where=name or fault.where))
         faults.append(Fault(f"column.{places[name]}" if name is not None else "", text))
     return InputError(faults)
 
@@ -437,19 +438,20 @@ async def headline(view: View) -> Html:
 
 
 async def _headline(view: View) -> Html:
-    own = persons(view.workspace)
-    found = await view.ask("headline", person=own.by)
-    return column_grid.headline(found | {"rows_only": not own.known and await unsaid(view) is not None})
+    return column_grid.headline(await _singled_out(view))
 
 
 async def saturated(view: View) -> Html:
     """Why the bars of what columns add are all short, where they are."""
-    return _saturated(await view.ask("headline", person=persons(view.workspace).by))
-
-
-def _saturated(found: Mapping[str, Any]) -> Html:
-    text = said.saturated(found)
+    text = said.saturated(await _singled_out(view))
     return join(element("p", text, class_="soft small") if text else None)
+
+
+async def _singled_out(view: View) -> dict[str, Any]:
+    """Whom the columns single out; of rows that may not be people, only rows are spoken of."""
+    own = persons(view.workspace)
+    found = await view.ask("headline", person=own.by)
+    return {**found, "rows_only": not own.known and await unsaid(view) is not None}
 
 
 async def risk(view: View) -> Html:

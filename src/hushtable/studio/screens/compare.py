@@ -143,7 +143,7 @@ def _state(view: View, job: Job, found: Mapping[str, Any]) -> Html:
     parts: list[Child] = [element("p", job.title, class_="lead")]
     if job.state is not State.DONE:
         parts = [element("p", said.STOPPED if job.state is State.CANCELLED else said.ENDED, class_="lead void")]
-        parts += [element("ul", [element("li", str(fault).removeprefix(": ")) for fault in job.faults])] if job.faults else []
+        parts += [element("ul", [element("li", words.fault(fault)) for fault in job.faults])] if job.faults else []
         parts.append(_button(view, "again", said.RESUME, {"job": job.id}, main=True))
     elif found["cells"]:
         fit, made = job.result.get("fit", 0), job.result.get("releases", 0)

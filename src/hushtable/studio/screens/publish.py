@@ -19,6 +19,8 @@ from hushtable.studio.working import at_work, ended
 
 VERB, CHECK = "publish", "check"
 ABOUT = ("title", "contact", "licence", "purpose")
+DESCRIBED = "described"
+"""The item that the form settles."""
 AUDITED = ("audited", "audit counts", "decision")
 """The items that an audit settles."""
 
@@ -63,7 +65,7 @@ async def _form(view: View, release: Job, head: Html | None) -> Shown:
                 await unsaid(view),
                 _checklist(view, release, listed),
                 _fields(view, release, filled, found["date"], listed),
-                _files(found["files"]),
+                _files(found["files"], said.FILES_CHANGE),
             ),
             element("section", element("h2", said.CARD), _card(found), id="card", class_="reader"),
             class_="publish",
@@ -114,7 +116,8 @@ def _checklist(view: View, release: Job, listed: Mapping[str, Any] | None) -> Ht
     if listed["refused"]:
         lead = said.REFUSED
     else:
-        lead = said.ANSWERABLE if listed["answerable"] else said.READY
+        undescribed = any(check["item"] == DESCRIBED and check["state"] != "holds" for check in listed["checks"])
+        lead = said.ANSWERABLE if listed["answerable"] else said.TO_DESCRIBE if undescribed else said.READY
     unsettled = any(check["item"] in AUDITED and check["state"] != "holds" for check in listed["checks"])
     link = said.TO_AUDIT if releases.audited(view, release) is None else said.TO_VERDICT
     return element(
@@ -168,14 +171,14 @@ def _card(found: Mapping[str, Any]) -> Html:
     return element("div", Html(found["head"]), inner, class_="card-preview", tabindex=0, role="region", aria_label=said.CARD)
 
 
-def _files(files: Sequence[Sequence[Any]]) -> Html:
+def _files(files: Sequence[Sequence[Any]], change: str = "") -> Html:
     rows = [
         [name, said.size(size), element("code", digest, class_="hash") if digest else said.ITSELF] for name, size, digest in files
     ]
     return element(
         "section",
         element("h2", said.FILES),
-        element("p", said.FILES_WHAT, class_="soft"),
+        element("p", said.FILES_WHAT, " ", change, class_="soft"),
         table([said.FILE, said.SIZE, said.HASH], rows, label=said.FILES, sortable=False, class_="file-list"),
     )
 

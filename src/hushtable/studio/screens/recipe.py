@@ -93,6 +93,7 @@ def _shortlist(view: View, fitting: Mapping[str, Any], name: str) -> Html:
         element("p", said.learns(learns), " ", element("a", said.TO_COLUMNS, href=_declare(view)), class_="caution")
         if learns
         else None,
+        element("p", said.PROVEN, class_="soft") if any(one["assurance"] == "proven" for one in fitting["chosen"]) else None,
         element("div", cards, class_="shortlist") if cards else element("p", said.NOTHING_FITS, class_="lead"),
         element("p", element("a", said.TO_COMPARE, href=view.to("compare", new=1))) if len(cards) > 1 else None,
         element("details", element("summary", said.LEFT_OUT), element("ul", left)) if left else None,
@@ -127,7 +128,8 @@ def _choose(view: View, recipe: str, name: str, where: str = "choose") -> Html:
     # Both have one id, so that the focus stays where it was when one takes the place of the other.
     own = f"{where}-{recipe}"
     if recipe == name:
-        return element("p", element("strong", f"✓ {said.CHOSEN}", id=own, tabindex=-1))
+        setup = element("a", said.TO_SETUP, href="#setup") if where == "choose" else None
+        return element("p", element("strong", f"✓ {said.CHOSEN}", id=own, tabindex=-1), " ", setup)
     hidden = element("input", type="hidden", name="recipe", value=recipe)
     label = element("span", f" {recipe}", class_="unseen")
     return form(view, "choose", hidden, button_with(said.CHOOSE, label, own), region="content", class_="inline")
@@ -187,11 +189,15 @@ async def _setup(view: View, name: str) -> Html:
     first = [key for key in found["first"] if key in every]
     shown: list[Child] = [element("input", type="hidden", name="recipe", value=name)]
     if about["spends"]:
-        epsilon = run.get("epsilon") or "1"
+        epsilon = f"{float(run.get('epsilon') or 1.0):.12g}"
         shown.append(field(view, "epsilon", said.EPSILON, epsilon, hint=said.EPSILON_HINT, inputmode="decimal", data_submit=True))
     shown += [_knob(view, key, every[key], settings, many=many, data_submit=True) for key in first]
     others = [_knob(view, key, knob, settings, many=many) for key, knob in every.items() if key not in first]
     faulty = any(fault.where.startswith("set.") for fault in view.faults)
+    asked = _asked(view)
+    undeclared = await view.ask(
+        "undeclared", limit=LOADING, recipe=name, settings=asked["settings"], learn=asked["learn"]
+    ) if about["spends"] else None  # fmt: skip
     return element(
         "section",
         element("h2", said.SETUP),
@@ -205,8 +211,8 @@ async def _setup(view: View, name: str) -> Html:
             element(
                 "details", element("summary", said.knobs(len(others))), element("div", others, class_="knob-fields"), open=faulty
             ) if others else None,
-            _usual_fields(view, run, spends=about["spends"]),
-            await _expected(view, name, run, about),
+            _usual_fields(view, run, learns=about["spends"] and (undeclared is not None or run.get("domains") == "learn")),
+            await _expected(view, name, run, about, undeclared),
             element(
                 "div", button(said.CHECK, name="do", value="check"), button(said.RUN, main=True, name="do", value="run"),
                 class_="buttons",
@@ -249,29 +255,29 @@ def _knob(view: View, key: str, knob: Mapping[str, Any], settings: Mapping[str, 
     return field(view, f"set.{key}", label, settings.get(key, knob["text"]), hint=str(knob["doc"]), **more)
 
 
-def _usual_fields(view: View, run: Mapping[str, Any], *, spends: bool) -> Html:
+def _usual_fields(view: View, run: Mapping[str, Any], *, learns: bool) -> Html:
     inner = [
         field(view, "seed", said.SEED, run.get("seed"), hint=said.SEED_HINT, inputmode="numeric"),
         field(view, "hold_out", said.HOLD_OUT, run.get("hold_out", "0.3"), hint=said.HOLD_OUT_HINT, inputmode="decimal"),
     ]
-    if spends:
+    if learns:
         inner.append(select(view, "domains", said.DOMAINS, said.DOMAIN_OPTIONS, run.get("domains") or "", data_submit=True))
     return element("div", inner, class_="knob-fields")
 
 
-async def _expected(view: View, name: str, run: Mapping[str, Any], about: Mapping[str, Any]) -> Html:
+async def _expected(
+    view: View, name: str, run: Mapping[str, Any], about: Mapping[str, Any], undeclared: Mapping[str, Any] | None
+) -> Html:
     parts: list[Child] = [element("h3", said.BEFORE)]
     if about["spends"]:
         epsilon = float(run.get("epsilon") or 1.0)
         found = await view.ask(
             "error", limit=LOADING, recipe=name, settings=run.get("settings") or {}, epsilon=epsilon, unit=_unit(view)
         )
-        text = found["why"] or (said.NO_ERROR if found["width"] is None else said.error(found["width"], epsilon))
+        text = found["why"] or (
+            said.NO_ERROR if found["width"] is None else said.error(found["width"], epsilon, (_unit(view) or {}).get("rows", 1))
+        )
         parts.append(pairs([(said.ERROR, text)]))
-    asked = _asked(view)
-    undeclared = await view.ask(
-        "undeclared", limit=LOADING, recipe=name, settings=asked["settings"], learn=asked["learn"]
-    ) if about["spends"] else None  # fmt: skip
     if undeclared:
         parts.append(_undeclared(view, undeclared))
     elif view.query.get("tried") or view.faults:
@@ -343,7 +349,7 @@ async def _tried(view: View) -> Html:
     except TooLong:
         found = None
     except InputError as error:
-        return element("p", "; ".join(str(fault).removeprefix(": ") for fault in error.faults), class_="caution")
+        return element("p", "; ".join(words.fault(fault) for fault in error.faults), class_="caution")
     if found is None:
         # It stands inside of the form of the recipe, whose action it shares.
         return join(element("p", said.TAKES_LONGER, class_="soft"), button(said.TRY_AS_JOB, name="do", value="try"))
@@ -386,7 +392,7 @@ async def _best_of(view: View) -> Html:
     run = _run(view)
     inner = [
         field(view, "epsilon", said.EPSILON, run.get("epsilon") or "", hint=said.EPSILON_HINT, inputmode="decimal"),
-        _usual_fields(view, run, spends=False),
+        _usual_fields(view, run, learns=False),
     ]
     return element(
         "section",

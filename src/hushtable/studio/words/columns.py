@@ -36,6 +36,7 @@ BARS = (
 )
 WAITING = "…"
 COUNTING = "Counting whom the columns single out …"
+GO_ON = "Go on to the recipe"
 NEVER_LEAVES = "never released"
 WITHOUT_SCRIPT = "Work out the risk of these columns"
 SAVE = "Save"
@@ -74,7 +75,9 @@ DETAILS = "What are its values?"
 LABEL_FIELD = "Label"
 LABEL_HINT = "What people call it. It is shown here beside the name, and is not released."
 KIND_FIELD = "Kind"
-KIND_HINT = "The values are read again. A word or two beside numbers become missing codes."
+KIND_HINT = "The values are read again. A word or two beside numbers become missing codes; dates must all be written in one form."
+DATE_CODES = {"%Y": "YYYY", "%y": "YY", "%m": "MM", "%d": "DD", "%b": "MMM", "%H": "hh", "%M": "mm", "%S": "ss"}
+"""How a form of dates is read by people."""
 MISSING_FIELD = "Codes that mean a missing value"
 MISSING_HINT = "With commas between them, such as N, -99. An empty cell always is one."
 LOW, HIGH = "Least value", "Greatest value"
@@ -161,7 +164,11 @@ def never(names: Sequence[str]) -> str:
 
 def why(reason: str) -> str:
     """Why a kind was drafted, before the hint of its field."""
-    return f"Drafted by: {reason}. {KIND_HINT}" if reason else KIND_HINT
+    if not reason:
+        return KIND_HINT
+    for code, letters in DATE_CODES.items():
+        reason = reason.replace(code, letters)
+    return f"Why it was suggested: {reason}. {KIND_HINT}"
 
 
 def whom(found: Mapping[str, Any]) -> str:
@@ -213,8 +220,9 @@ def marked(count: int, total: int) -> str:
     """How many domains were read from the rows."""
     if not count:
         return "Every domain is declared public knowledge."
-    verb = "was" if count == 1 else "were"
-    return f"The domain of {count:,} of {total:,} columns {verb} read from the rows; a privacy budget needs them declared public."
+    if total == 1 or count == 1:
+        return f"The domain of {count:,} of {total:,} columns was read from the rows; a privacy budget needs it declared public."
+    return f"The domains of {count:,} of {total:,} columns were read from the rows; a privacy budget needs them declared public."
 
 
 def follows(source_: str, share: float, *, both: bool) -> str:

@@ -17,6 +17,7 @@ ROWS_HINT = (
 )
 SAVE = "Save"
 TO_COLUMNS = "Say it on Columns"
+HERE = "Say it here."
 LABEL = "Persons"
 NO_SEARCH = "The search for the best levels counts rows and not people: without persons it can be asked for, here it cannot."
 OTHER = (
@@ -30,7 +31,7 @@ def option(one: Mapping[str, Any]) -> str:
     """A column that could say it."""
     if one["most"] <= 1:
         return f"{one['name']} (no value twice)"
-    return f"{one['name']} ({one['values']:,} values, up to {one['most']:,} rows each)"
+    return f"{one['name']} ({one['values']:,} values, up to {one['most']:,} rows)"
 
 
 def unsaid(one: Mapping[str, Any]) -> str:
