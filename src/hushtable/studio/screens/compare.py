@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -43,7 +43,7 @@ async def show(view: View) -> Shown:
     kept = view.workspace.chosen("compare")
     look: Mapping[str, str] = kept.get(job.folder.name) or {}
     risk = float(look["risk"]) / 100 if look.get("risk") else None
-    found = await view.ask("comparison", limit=LOADING, folder=str(job.folder), risk=risk)
+    found = await view.ask("comparison", limit=LOADING, folder=str(job.folder), schema=job.request["schema"], risk=risk)
     parts: list[Child] = []
     if view.query.get("take"):
         parts.append(await _taking(view, job, view.query["take"]))
@@ -77,7 +77,7 @@ async def _new(view: View) -> Html:
     chosen = str(view.workspace.chosen("run").get("recipe") or "")
     names = list(dict.fromkeys([*([chosen] if chosen else []), *first, *STANDARD]))
     found = await view.ask("candidates", limit=LOADING, recipes=names)
-    lines = [_candidate(view, one, ticked=one["name"] in (chosen, *first[:3])) for one in found]
+    lines = [_candidate(view, one, ticked=one["name"] in (chosen, *first[:3]) and one["undeclared"] is None) for one in found]
     roles = view.workspace.roles()
     targets = [("", said.NO_TARGET), *((name, name) for name, role in roles.items() if role != "identifier")]
     rows = str(LARGE) if view.workspace.project.rows > LARGE else ""
@@ -95,6 +95,7 @@ async def _new(view: View) -> Html:
         element(
             "fieldset", element("legend", said.RECIPES),
             element("p", said.RECIPES_HINT, class_="hint", id="field-recipes", tabindex=-1),
+            _undeclared(view, found),
             element("div", lines, class_="candidates"),
             field(view, "more", said.MORE, "", hint=said.MORE_HINT), class_="field group",
         ),
@@ -112,12 +113,26 @@ async def _new(view: View) -> Html:
     )  # fmt: skip
 
 
+def _undeclared(view: View, found: Sequence[Mapping[str, Any]]) -> Html | None:
+    """The recipes that give no release before their domains are declared, and where that is done."""
+    lacking = [one for one in found if one["undeclared"] is not None]
+    if not lacking:
+        return None
+    columns = list(dict.fromkeys(name for one in lacking for name in one["undeclared"]["columns"]))
+    text = said.lacking(
+        [one["name"] for one in lacking], {"columns": columns, "codes": any(one["undeclared"]["codes"] for one in lacking)}
+    )
+    return element("p", text, " ", _declare(view), class_="caution")
+
+
+def _declare(view: View) -> Html:
+    return element("a", said.TO_DECLARE, href=f"{view.to('columns')}#many")
+
+
 def _candidate(view: View, one: Mapping[str, Any], *, ticked: bool) -> Html:
     name = one["name"]
     if one["why"]:
-        return element(
-            "div", element("p", element("code", name), f" {one['title']}: {one['why']}.", class_="soft"), class_="candidate"
-        )
+        return element("div", element("p", f"{one['title']} ({name}): {one['why']}.", class_="soft"), class_="candidate")
     knob = one["knob"]
     label = f"{name}: {said.GRID_OF} {knob}"
     grid = (
@@ -125,7 +140,7 @@ def _candidate(view: View, one: Mapping[str, Any], *, ticked: bool) -> Html:
         else element("p", said.NO_KNOB, class_="soft")
     )  # fmt: skip
     badge = element("span", words.assurance(one["assurance"]), class_=f"badge {one['assurance']}")
-    head = element("div", tick(view, f"recipe.{name}", f"{name}: {one['title']}", ticked), badge)
+    head = element("div", tick(view, f"recipe.{name}", f"{one['title']} ({name})", ticked), badge)
     return element("div", head, grid, class_="candidate")
 
 
@@ -200,7 +215,7 @@ def _row(view: View, job: Job, cell: Mapping[str, Any], best: str) -> list[Child
     number = element("span", str(cell["rank"]), id=f"release-{cell['rank']}", tabindex=-1)
     name = element("strong", cell["id"])
     if cell["failed"]:
-        return [number, name, join(said.FAILED, element("br"), cell["failed"]), "", "", "", "", "", ""]
+        return [number, name, _failed(view, cell), "", "", "", "", "", ""]
     fits = element(
         "span", f"{'✓' if cell['fits'] else '✗'} {cell['verdict']}", class_=f"verdict {'calm' if cell['fits'] else 'watch'}"
     )
@@ -211,6 +226,17 @@ def _row(view: View, job: Job, cell: Mapping[str, Any], best: str) -> list[Child
         join(kind, element("br"), element("span", cell["promise"], class_="why")), cell["gain"], cell["alarms"], cell["score"],
         fits, words.duration(cell["seconds"]), _button(view, "take", said.TAKE, fields, about=cell["id"]),
     ]  # fmt: skip
+
+
+def _failed(view: View, cell: Mapping[str, Any]) -> Html:
+    """Why a cell gave no release, with what mends it; the library's own words are folded away."""
+    lacking = cell["undeclared"]
+    why = said.REFUSED[cell["refused"]] if lacking is None else said.needs_declared(lacking)
+    columns = element("a", words.CHANGE, href=view.to("columns")) if cell["refused"] == "columns" else None
+    return join(
+        element("strong", said.FAILED), element("p", why, " ", columns if lacking is None else _declare(view)),
+        element("details", element("summary", said.IN_FULL), element("p", cell["failed"], class_="why")),
+    )  # fmt: skip
 
 
 def _button(
@@ -299,7 +325,7 @@ def _at(view: View, job: Job, one: Mapping[str, Any], here: float | None, found:
         lines = [
             element(
                 "li", element("a", cell["id"], href=f"#release-{cell['rank']}"), ": ",
-                cell["failed"] or f"{cell['gain']}; {found['label']} {cell['score']}; {cell['verdict']}",
+                said.FAILED if cell["failed"] else f"{cell['gain']}; {found['label']} {cell['score']}; {cell['verdict']}",
             )
             for cell in cells
         ]  # fmt: skip
@@ -317,21 +343,20 @@ async def _taking(view: View, job: Job, cell: str) -> Html:
     found = await view.ask("taking", limit=LOADING, folder=str(job.folder), cell=cell)
     own = {"c": job.folder.name, "cell": cell}
     hidden = [element("input", type="hidden", name=name, value=value) for name, value in own.items()]
-    ways = found["ways"]
     pay = len(found["payable"]) > 1
     items = [
         element(
-            "li", element("p", _sentence(ways["pay"])),
+            "li", element("p", said.WAYS["pay"]),
             _button(view, "way", said.PAY, {**own, "way": "pay"}) if pay else element("p", said.CANNOT_PAY, class_="soft"),
         ),
         element(
-            "li", element("p", _sentence(ways["name"])),
+            "li", element("p", said.WAYS["name"]),
             form(
                 view, "way", hidden, element("input", type="hidden", name="way", value="name"),
                 field(view, "before", said.BEFORE, "", hint=said.BEFORE_HINT), button(said.NAME), class_="fields",
             ),
         ),
-        element("li", element("p", _sentence(ways["public"])), _button(view, "way", said.OPENLY, {**own, "way": "public"})),
+        element("li", element("p", said.WAYS["public"]), _button(view, "way", said.OPENLY, {**own, "way": "public"})),
     ] if found["unpaid"] else []  # fmt: skip
     return element(
         "section", element("h2", f"{cell}: {said.TAKING}"),
@@ -341,10 +366,6 @@ async def _taking(view: View, job: Job, cell: str) -> Html:
         ) if found["unpaid"] else _button(view, "take", said.TAKE, own, main=True),
         class_="panel-box", id="taking",
     )  # fmt: skip
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _list(view: View, current: Job | None) -> Html | None:
@@ -390,7 +411,7 @@ async def start(view: View, sent: Form) -> str:
     target = sent.one_of("target", ["", *workspace.roles()], "")
     sent.check()
     every = list(dict.fromkeys([*names, *more]))
-    found = {one["name"]: one for one in await view.ask("candidates", limit=LOADING, recipes=every)}
+    found = {one["name"]: one for one in await view.ask("candidates", limit=LOADING, recipes=names)}
     full = {f"{name}.{found[name]['knob']}": values for name, values in grid.items() if found[name]["knob"]}
     options = {
         "recipes": every, "target": target, "grid": full, "constraints": constraints, "rows": rows,
@@ -459,7 +480,7 @@ async def look(view: View, sent: Form) -> str:
 async def add(view: View, sent: Form) -> str:
     """Compute a value between; all else is there."""
     job = _asked(view, sent)
-    found = await view.ask("comparison", limit=LOADING, folder=str(job.folder))
+    found = await view.ask("comparison", limit=LOADING, folder=str(job.folder), schema=job.request["schema"])
     recipe, knob, value = sent.text("recipe"), sent.text("knob"), sent.text("value")
     one = next((one for one in found["ladders"] if (one["recipe"], one["knob"]) == (recipe, knob)), None)
     if one is None or _float(value) is None:
@@ -469,7 +490,12 @@ async def add(view: View, sent: Form) -> str:
     for key, texts in one["grid"].items():
         grid[f"{recipe}.{key}"] = list(dict.fromkeys([*grid.get(f"{recipe}.{key}", texts), *([value] if key == knob else [])]))
     options["grid"] = grid
-    await view.ask("comparable", limit=LOADING, options=options)
+    try:
+        # All others were tried before.
+        await view.ask("comparable", limit=LOADING, options=options | {"recipes": [recipe]})
+    except InputError as error:
+        # The fields that these are about are those of the form that started it.
+        raise InputError([Fault("", fault.reason) for fault in error.faults]) from None
     request = {**job.request, "options": options}
     command = commands.compare(view.workspace, request, str(job.folder / FOLDER))
     view.start(VERB, request, job.title, folder=job.folder.name, kind="comparisons", like=VERB, command=command)
