@@ -176,7 +176,9 @@ def stand_ins(column: Words) -> tuple[str, ...]:
     if not others or len(rest.words) < 3:
         return ()
     known = all(word.lower() in PLACEHOLDERS for word in others)
-    return tuple(others) if (known or _codes(column, others)) and _number_or_date(rest) is not None else ()
+    guess = _number_or_date(rest) if known or _codes(column, others) else None
+    # Codes stay a category, whatever stands beside them.
+    return tuple(others) if guess is not None and guess.kind is not Kind.CATEGORY else ()
 
 
 def _spoilt(column: Words, rest: Words) -> Guess | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ def _lines(
         aria_label=said.tick(name),
     )
     cells: list[tuple[str, Child]] = [
-        ("", element("div", box, element("span", element("strong", name), _small(label)), class_="name-cell")),
+        ("", element("div", box, element("span", element("strong", _breakable(name)), _small(label)), class_="name-cell")),
         (said.KIND, _kind(view, entry, place)),
         (said.ROLE, join(_role(view, entry, place, hidden), _small(said.suggested(reasons.get(entry["role"], ""))))),
         (said.VALUES, _values(entry)),
@@ -72,6 +73,12 @@ def _lines(
     if any(remarks):
         lines.append(element("tr", element("td", remarks, colspan=len(said.HEADS)), class_="remark"))
     return lines
+
+
+def _breakable(name: str) -> Html:
+    """A name that may go on in the next line after a mark in it, and not in the midst of a word."""
+    parts = re.split(r"(?<=[_.\-/])", name)
+    return join([element("wbr") if place else None, part] for place, part in enumerate(parts))
 
 
 def _kind(view: View, entry: Mapping[str, Any], place: int) -> Html:
