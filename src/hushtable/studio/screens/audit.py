@@ -42,7 +42,7 @@ async def show(view: View) -> Shown:
     if job.state.open:
         return Shown(join(head, at_work(view, job)), job.command, title=words.percent(job.share), refresh=True)
     if job.state is not State.DONE:
-        return Shown(join(head, ended(view, job, said.ENDED[job.state])), job.command)
+        return Shown(join(head, _other(view, release), ended(view, job, said.ENDED[job.state])), job.command)
     return await _found(view, release, head)
 
 
