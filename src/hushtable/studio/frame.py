@@ -36,6 +36,7 @@ def page(view: View, screen: Screen, screens: Iterable[Screen], shown: Shown) ->
         element("div", class_="unseen", role="status", id="status"),
         class_="studio",
         data_events=view.to("events"),
+        data_lost=words.LOST,
     )
     name = [shown.title, screen.label, view.workspace.project.table if view.opened else "", words.STUDIO]
     return document(" · ".join(part for part in name if part), body, view.to("static"), refresh=REFRESH if shown.refresh else 0)

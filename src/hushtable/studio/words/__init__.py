@@ -64,6 +64,10 @@ REDONE = "Done again: the schema is what it was before Undo"
 READING = "Reading the file"
 HASHING = "Computing its hash"
 CANCEL = "Cancel"
+LOST = (
+    "The studio does not answer any more: it has probably ended. Start it again with hush studio, and go on where you were: what "
+    "was saved is there, and a job that was at work can be run again."
+)
 TRY_AGAIN = "This page can be shown once that is mended."
 AS_JOB = "It can be worked out beside the pages."
 WORK_IT_OUT = "Work it out beside the pages"
