@@ -35,11 +35,11 @@ class Persons:
 
 def persons(workspace: Workspace) -> Persons:
     """What holds now: of a column that the schema lacks since, nothing is known."""
-    kept = workspace.chosen(NAME)
-    by = str(kept.get("by") or "")
-    if "by" not in kept or (by and by not in workspace.roles()):
+    chosen = workspace.chosen(NAME)
+    by = str(chosen.get("by") or "")
+    if "by" not in chosen or (by and by not in workspace.roles()):
         return Persons()
-    return Persons(by or None, int(kept.get("rows") or 1), known=True)
+    return Persons(by or None, int(chosen.get("rows") or 1), known=True)
 
 
 def households(workspace: Workspace) -> list[str]:

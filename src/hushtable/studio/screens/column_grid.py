@@ -106,7 +106,13 @@ def _role(view: View, entry: Mapping[str, Any], place: int, hidden: Mapping[str,
     legend = element("legend", said.role_of(entry["name"]), class_="unseen")
     fields = element("fieldset", legend, element("div", options, class_="switch small"), class_="field")
     return form(
-        view, "role", kept(hidden), _hidden("column", place), fields, element("noscript", button(said.SAVE)), region="content"
+        view,
+        "role",
+        hidden_fields(hidden),
+        _hidden("column", place),
+        fields,
+        element("noscript", button(said.SAVE)),
+        region="content",
     )
 
 
@@ -130,8 +136,8 @@ def _remarks(
     for one in found:
         text, offer = said.remark(one["what"], one["codes"], one["other"], entry["kind"]), said.offered(one["what"], one["codes"])
         act = form(
-            view, "offer", kept(hidden), _hidden("column", place), _hidden("what", one["what"]), button(offer), region="content",
-            class_="inline",
+            view, "offer", hidden_fields(hidden), _hidden("column", place), _hidden("what", one["what"]), button(offer),
+            region="content", class_="inline",
         ) if offer else None  # fmt: skip
         lines.append(element("div", element("span", text), act, class_="remark-line"))
     return lines
@@ -183,7 +189,7 @@ def headline(found: Mapping[str, Any]) -> Html:
     )
 
 
-def kept(hidden: Mapping[str, str]) -> Html:
+def hidden_fields(hidden: Mapping[str, str]) -> Html:
     """The fields that lead back to the list that was shown."""
     return join(_hidden(name, value) for name, value in hidden.items())
 

@@ -77,8 +77,8 @@ async def _form(view: View, release: Job, head: Html | None) -> Shown:
 
 def _about(view: View, release: Job) -> dict[str, str]:
     """What was typed, or else what was kept for this table."""
-    kept = view.workspace.chosen("publish")
-    return {name: view.value(name, kept.get(name, "")) for name in ABOUT}
+    chosen = view.workspace.chosen("publish")
+    return {name: view.value(name, chosen.get(name, "")) for name in ABOUT}
 
 
 async def _checked(view: View, release: Job, about: Mapping[str, str]) -> dict[str, Any] | None:
@@ -288,7 +288,7 @@ async def check(view: View, form: Form) -> str:
 
 
 def _release(view: View, form: Form) -> Job:
-    found = next((job for job in releases.made(view) if job.folder.name == form.get("run")), None)
+    found = next((job for job in releases.released(view) if job.folder.name == form.get("run")), None)
     if found is None:
         form.fault("run", words.NO_SUCH_RUN)
         form.check()
@@ -313,7 +313,7 @@ async def again(view: View, form: Form) -> str:
 
 def mark(view: View) -> Mark:
     """Done once the latest release was published."""
-    release = next(iter(releases.made(view)), None)
+    release = next(iter(releases.released(view)), None)
     if release is None:
         return Mark.TODO
     jobs = [job for job in _jobs(view, release) if job.verb == VERB]
