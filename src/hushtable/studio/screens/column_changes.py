@@ -11,6 +11,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.studio import words
 from hushtable.studio.files import DICTIONARIES
 from hushtable.studio.forms import Form
+from hushtable.studio.screens.column_grid import SENTINELS
 from hushtable.studio.screens.column_lists import PAGE, list_address, lists_of, place_of
 from hushtable.studio.view import View
 from hushtable.studio.words import columns as said
@@ -86,10 +87,21 @@ async def offer(view: View, form: Form) -> str:
         await _edit(view, [name], change, said.changed(name, [said.new_kind("category"), said.new_missing(len(left))]))
     elif what == "sentinels":
         missing = list(dict.fromkeys([*entry["own_missing"], *codes]))
-        await _edit(view, [name], {"missing": missing}, said.changed(name, [said.new_missing(len(missing))]))
+        columns = await _alike(view, entry, remarks, codes) if "all" in form else [name]
+        part = said.new_missing(len(missing))
+        text = said.changed(name, [part]) if columns == [name] else said.changed_alike(columns, part)
+        await _edit(view, columns, {"missing": missing}, text)
     else:
         await _edit(view, [name], {"freed": True}, said.changed(name, [said.FREED]))
     return list_address(view, form, f"field-column.{place}")
+
+
+async def _alike(view: View, entry: Mapping[str, Any], remarks: Sequence[Mapping[str, Any]], codes: Sequence[str]) -> list[str]:
+    """The columns where the same codes were noticed, that are as this one is otherwise."""
+    names = [remark["column"] for remark in remarks if (remark["what"], remark["codes"]) == (SENTINELS, codes)]
+    found = await view.ask("grid", names=names)
+    own = entry["missing"]
+    return [one["name"] for one in found["columns"] if one["missing"] == own and one["kind"] in ("integer", "real")]
 
 
 async def change(view: View, form: Form) -> str:

@@ -11,6 +11,8 @@ from hushtable.studio.parts import bar, button, form
 from hushtable.studio.view import View
 from hushtable.studio.words import columns as said
 
+SENTINELS = "sentinels"
+"""The remark that numbers may mean a missing value, which questionnaires have in all their columns."""
 MANY = "many"
 """The id of the form that the ticks belong to."""
 
@@ -139,7 +141,12 @@ def _remarks(
             view, "offer", hidden_fields(hidden), _hidden("column", place), _hidden("what", one["what"]), button(offer),
             region="content", class_="inline",
         ) if offer else None  # fmt: skip
-        lines.append(element("div", element("span", text), act, class_="remark-line"))
+        like = sum((other["what"], other["codes"]) == (SENTINELS, one["codes"]) for other in remarks)
+        every = form(
+            view, "offer", hidden_fields(hidden), _hidden("column", place), _hidden("what", SENTINELS), _hidden("all", "yes"),
+            button(said.alike(like)), region="content", class_="inline",
+        ) if one["what"] == SENTINELS and like > 1 else None  # fmt: skip
+        lines.append(element("div", element("span", text), act, every, class_="remark-line"))
     return lines
 
 

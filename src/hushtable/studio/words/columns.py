@@ -268,9 +268,10 @@ def filtered(label: str, count: int) -> str:
 def remark(what: str, codes_: Sequence[str], other: str, kind: str) -> str:
     """What seems to be the matter with a column."""
     said = listed([quoted(code) for code in codes_], 4)
+    stands = "stands" if len(codes_) == 1 else "stand"
     return {
         "words": f"Read as {KINDS[kind]}, with {said} as missing.",
-        "sentinels": f"{said} stands apart from all other numbers, and may mean a missing value.",
+        "sentinels": f"{said} {stands} apart from all other numbers, and may mean a missing value.",
         "weight": "A survey weight, by its name: how many people a row stands for. It can single out a record.",
         "household": "It numbers households or families: who shares its value belongs together.",
         "copy": f"It says the same as {other}.",
@@ -287,6 +288,11 @@ def offered(what: str, codes_: Sequence[str]) -> str:
     }.get(what, "")  # fmt: skip
 
 
+def alike(count: int) -> str:
+    """The same, in all columns where the same was noticed."""
+    return f"The same in all {count:,} columns like it"
+
+
 def set_role(names: Sequence[str], role: str) -> str:
     """Columns were given a role."""
     return f"Role of {listed(names, 8)}: {ROLES[role]}"
@@ -300,6 +306,11 @@ def made_public(names: Sequence[str]) -> str:
 def changed(name: str, parts: Sequence[str]) -> str:
     """A column was changed."""
     return f"Column {name}: {'; '.join(parts)}"
+
+
+def changed_alike(names: Sequence[str], part: str) -> str:
+    """Columns were changed alike."""
+    return f"Columns {listed(names, 8)}: {part}"
 
 
 def new_kind(kind: str) -> str:
