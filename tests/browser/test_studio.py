@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,21 @@ class Server:
         return done.stdout.strip()
 
 
+@contextmanager
+def serving(folder: Path, state: Path, before: str = "") -> Iterator[Server]:
+    """A studio on a folder, ended with the block; ``before`` is done by its process before all else."""
+    environment = {**os.environ, places.VARIABLE: str(state), "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    command = [sys.executable, "-c", before + HUSH, "studio", str(folder), "--no-browser"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            assert any(line.startswith("http") for line in process.stderr)
+            yield Server(process, environment, folder)
+        finally:
+            process.terminate()
+            process.wait(timeout=10)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The studio of a folder with a table and a hostile one."""
@@ -62,17 +78,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     rows = "".join(f'{i},"<img src=x onerror=alert(1)>",{i % 5}\n' for i in range(40))
     (folder / "hostile.csv").write_text(f'nr,"<script>alert(2)</script>","""><b>"\n{rows}')
     state = tmp_path_factory.mktemp("state")
-    environment = {**os.environ, places.VARIABLE: str(state), "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-c", HUSH, "studio", str(folder), "--no-browser"]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("http"):
-            break
-    yield Server(process, environment, folder)
-    process.terminate()
-    process.wait(timeout=10)
-    process.stderr.close()
+    with serving(folder, state) as running:
+        yield running
     assert list(state.glob("studio-*.json")) == []
 
 
@@ -165,7 +172,7 @@ def test_from_a_table_to_the_card_of_its_release(studio: Opening, server: Server
     page.get_by_text(re.compile("of people are unique by birth_date")).wait_for()
     expect(page.locator("[data-load]")).to_have_count(0)
     assert page.locator(".bar-number").count() == 3 * len(COLUMNS)
-    page.get_by_role("link", name=said_of_recipe.LABEL).click()
+    page.get_by_role("link", name=said_of_columns.GO_ON).click()
     page.get_by_label(said_of_recipe.VALUES_WORDS[1][1]).check()
     page.locator("#choose-mdav").click()
     # The focus stays where it was: on what took the place of the button.

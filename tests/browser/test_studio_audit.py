@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +18,7 @@ from hushtable.studio.words import audit as said
 from hushtable.studio.words import open as said_of_open
 from hushtable.studio.words import publish as said_of_publish
 from hushtable.studio.worker import Worker
-from tests.browser.test_studio import HUSH, NARROW, WIDE, Server, Window, sound
+from tests.browser.test_studio import NARROW, WIDE, Server, Window, serving, sound
 from tests.conftest import ROOT
 from tests.unit.studio.audited import attacked, released
 from tests.unit.studio.client import Client
@@ -36,31 +34,27 @@ if TYPE_CHECKING:
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The studio of a folder whose table was released and attacked."""
     folder, state = make_town(tmp_path_factory.mktemp("audited")), tmp_path_factory.mktemp("state")
-    environment = {**os.environ, places.VARIABLE: str(state), "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    prepared(folder, state, lambda client: attacked(client, released(client)))
+    with serving(folder, state) as running:
+        yield running
+
+
+def prepared(folder: Path, state: Path, work: Callable[[Client], object]) -> None:
+    """A studio that opens the table of a folder, has something done to it, and ends."""
 
     async def prepare() -> None:
         client = Client(Studio(folder, worker=Worker(PATIENT)))
         await client.enter()
         await open_table(client)
-        attacked(client, released(client))
+        work(client)
         await client.studio.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in (places.VARIABLE, "PYTHONPATH"):
-            patch.setenv(name, environment[name])
+        patch.setenv(places.VARIABLE, str(state))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
         # The browser has an event loop of its own in this thread.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(lambda: asyncio.run(prepare())).result()
-    command = [sys.executable, "-c", HUSH, "studio", str(folder), "--no-browser"]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("http"):
-            break
-    yield Server(process, environment, folder)
-    process.terminate()
-    process.wait(timeout=10)
-    process.stderr.close()
 
 
 def test_from_the_verdict_to_the_zip(browser: Browser, audited: Server, tmp_path: Path):

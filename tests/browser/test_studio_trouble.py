@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,15 +15,14 @@ import pytest
 
 import hushtable as ht
 from hushtable.data.people import people
-from hushtable.studio import places, words
+from hushtable.studio import words
 from hushtable.studio.jobs import State
 from hushtable.studio.words import columns as said_of_columns
 from hushtable.studio.words import open as said_of_open
 from hushtable.studio.words import recipe as said_of_recipe
 from hushtable.studio.words import run as said_of_run
 from hushtable.table import io
-from tests.browser.test_studio import COLUMNS, HUSH, WIDE, Server, Window, expect
-from tests.conftest import ROOT
+from tests.browser.test_studio import COLUMNS, WIDE, Server, Window, expect, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,22 +40,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     folder.mkdir()
     state.mkdir()
     io.write(people(300, 0).select(COLUMNS), folder / "people.csv")
-    environment = {**os.environ, places.VARIABLE: str(state), "PYTHONPATH": str(ROOT / "src")}
     with contextlib.ExitStack() as stack:
-
-        def go(limit: int = 0) -> Server:
-            command = [sys.executable, "-c", (LIMITED.format(limit) if limit else "") + HUSH]
-            process = stack.enter_context(
-                subprocess.Popen(
-                    [*command, "studio", str(folder), "--no-browser"], env=environment, stderr=subprocess.PIPE, text=True
-                )
-            )
-            stack.callback(process.terminate)
-            assert process.stderr is not None
-            assert any(line.startswith("http") for line in process.stderr)
-            return Server(process, environment, folder)
-
-        yield go
+        yield lambda limit=0: stack.enter_context(serving(folder, state, LIMITED.format(limit) if limit else ""))
 
 
 @pytest.fixture
@@ -123,6 +107,8 @@ def test_of_a_studio_that_is_killed_nothing_stays_and_the_next_one_says_interrup
     while any(map(alive, begun)):
         assert time.monotonic() < end, "a process outlives its studio"
         time.sleep(0.1)
+    # Whoever looks at the page is told, and what to do.
+    expect(window.page.get_by_role("alert")).to_contain_text(words.LOST, timeout=15_000)
     window.context.close()
     # It has lost its studio, and said so in its console.
     window.faults.clear()

@@ -263,19 +263,27 @@ def error_to_expect(
     >>> 50 < error.width < 200
     True
     """
-    for one in reversed(course(recipe, schema, epsilon, delta, unit).steps):
+    planned = course(recipe, schema, epsilon, delta, unit).steps
+    # What counts rows one by one is seen where each person has one row; with more of them all noise grows alike.
+    single = planned if unit is None or unit.rows == 1 else course(recipe, schema, epsilon, delta, replace(unit, rows=1)).steps
+    for one, alone in zip(reversed(planned), reversed(single), strict=True):
         # Single columns are counted first, and by all recipes.
-        if (width := next(_widths(one.plan.events), None)) is not None:
+        if (width := next(_widths(one.plan.events, alone.plan.events), None)) is not None:
             return Error(epsilon=epsilon, width=width, step=one.name)
     return None
 
 
-def _widths(events: Iterable[Event]) -> Iterator[float]:
-    """Half the width in which a noisy count lies with the probability ``SURE``, for each event that counts people one by one."""
-    for event in events:
-        if isinstance(event, DiscreteLaplace) and 0 < event.sensitivity <= 2:
+def _widths(events: Iterable[Event], single: Iterable[Event]) -> Iterator[float]:
+    """Half the width in which a noisy count lies with the probability ``SURE``, for each event that counts rows one by one.
+
+    ``single`` are the same events as they would be if each person had one row.
+    """
+    for event, alone in zip(events, single, strict=False):
+        if isinstance(event, DiscreteLaplace) and isinstance(alone, DiscreteLaplace) and 0 < alone.sensitivity <= 2:
             yield event.scale * math.log(1 / (1 - SURE))
-        elif isinstance(event, StabilityHistogram) or (isinstance(event, DiscreteGaussian) and event.ones and event.sensitivity):
+        elif isinstance(event, StabilityHistogram) or (
+            isinstance(event, DiscreteGaussian) and isinstance(alone, DiscreteGaussian) and alone.ones and alone.sensitivity
+        ):
             yield event.sigma * NormalDist().inv_cdf((1 + SURE) / 2)
 
 

@@ -11,17 +11,7 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json
-from hushtable.cli.options import (
-    Data,
-    Delimiter,
-    Encoding,
-    Header,
-    Index,
-    Json,
-    Names,
-    Person,
-    names_of,
-)
+from hushtable.cli.options import Data, Delimiter, Encoding, Header, Index, Json, Names, Person, names_of
 from hushtable.table.disk import refuse_existing
 from hushtable.table.layout import Layout
 

@@ -78,11 +78,11 @@ def app(studio: Studio, port: int, screens: Sequence[Screen] = SCREENS) -> ASGIA
 
     async def piece(request: Request) -> Response:
         screen = by_name.get(request.path_params["screen"])
-        made = None if screen is None else screen.pieces.get(request.path_params["piece"])
-        if screen is None or made is None:
+        show_piece = None if screen is None else screen.pieces.get(request.path_params["piece"])
+        if screen is None or show_piece is None:
             raise HTTPException(404)
         try:
-            return HTMLResponse(await made(_view(request, studio, screen)))
+            return HTMLResponse(await show_piece(_view(request, studio, screen)))
         except Stale:
             return Response(status_code=204)
         except HushError as error:

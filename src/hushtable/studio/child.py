@@ -83,7 +83,7 @@ def end_with_server() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def told(error: HushError) -> dict[str, Any]:
+def message_of(error: HushError) -> dict[str, Any]:
     """An error of ours, in full."""
     faults = error.faults if isinstance(error, InputError) else (Fault("", str(error)),)
     return {"faults": faults_json(faults), "kind": type(error).__name__, "notes": [*getattr(error, "__notes__", ())]}

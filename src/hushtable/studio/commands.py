@@ -11,12 +11,12 @@ from hushtable.studio.workspace import Workspace
 
 def layout(workspace: Workspace) -> list[str]:
     """How the file is written, as options."""
-    kept = workspace.project.layout
-    words = [] if kept.get("header") is None else ["--header" if kept["header"] else "--no-header"]
+    written = workspace.project.layout
+    words = [] if written.get("header") is None else ["--header" if written["header"] else "--no-header"]
     for name in ("encoding", "delimiter"):
-        if kept.get(name):
-            words += [f"--{name}", "tab" if kept[name] == "\t" else kept[name]]
-    return words + (["--index"] if kept.get("index") else [])
+        if written.get(name):
+            words += [f"--{name}", "tab" if written[name] == "\t" else written[name]]
+    return words + (["--index"] if written.get("index") else [])
 
 
 def schema(workspace: Workspace) -> list[str]:

@@ -36,6 +36,7 @@ def page(view: View, screen: Screen, screens: Iterable[Screen], shown: Shown) ->
         element("div", class_="unseen", role="status", id="status"),
         class_="studio",
         data_events=view.to("events"),
+        data_lost=words.LOST,
     )
     name = [shown.title, screen.label, view.workspace.project.table if view.opened else "", words.STUDIO]
     return document(" · ".join(part for part in name if part), body, view.to("static"), refresh=REFRESH if shown.refresh else 0)
@@ -81,7 +82,7 @@ def _fault(fault: Fault, content: Html) -> Html:
     # A field's fault is said in its own words; any other with what it is about, which may be a file or a column.
     if f'id="{escape(field)}"' in content:
         return element("a", fault.reason, href=f"#{field}")
-    return join(fault.reason if fault.where.isidentifier() else str(fault).removeprefix(": "))
+    return join(fault.reason if fault.where.isidentifier() else words.fault(fault))
 
 
 def _top(view: View) -> Html:

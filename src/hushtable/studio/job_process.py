@@ -11,14 +11,14 @@ from typing import Any
 
 from hushtable.display import Stages
 from hushtable.errors import HushError
-from hushtable.studio.child import Voice, begin, end_with_server, told
+from hushtable.studio.child import Voice, begin, end_with_server, message_of
 from hushtable.studio.verbs import VERBS
 
 EVERY = 0.1
 """Seconds between two lines of progress of one stage."""
 
 
-class Teller:
+class JobProgress:
     """Progress that is told to the server, not more often than a person can see."""
 
     def __init__(self, voice: Voice) -> None:
@@ -50,9 +50,9 @@ def run(verbs: Mapping[str, str] = VERBS) -> None:
     end_with_server()
     module, _, name = verbs[asked["verb"]].partition(":")
     try:
-        result = getattr(import_module(module), name)(asked["request"], Path(asked["folder"]), Teller(voice))
+        result = getattr(import_module(module), name)(asked["request"], Path(asked["folder"]), JobProgress(voice))
     except HushError as error:
-        voice.say(**told(error))
+        voice.say(**message_of(error))
     else:
         voice.say(result=result)
 

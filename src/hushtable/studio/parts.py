@@ -18,18 +18,19 @@ def form(view: View, action: str, *children: Child, region: str = "", screen: st
     )  # fmt: skip
 
 
-def button(label: str, *, main: bool = False, name: str = "", value: str = "", **attributes: Attribute) -> Html:
-    """A button of a form; a page has one main button."""
+def button(label: str, *, main: bool = False, about: str = "", name: str = "", value: str = "", **attributes: Attribute) -> Html:
+    """A button of a form; a page has one main button. What it is ``about`` is said to those who do not see its place."""
     class_ = "main" if main else "plain-button"
-    return element("button", label, type="submit", class_=class_, name=name or None, value=value or None, **attributes)
+    more = element("span", f" {about}", class_="unseen") if about else None
+    return element("button", label, more, type="submit", class_=class_, name=name or None, value=value or None, **attributes)
 
 
 def post_button(
-    view: View, action: str, label: str, *, main: bool = False, region: str = "", screen: str = "", **fields: str
+    view: View, action: str, label: str, *, main: bool = False, about: str = "", region: str = "", screen: str = "", **fields: str
 ) -> Html:
     """A form that is a button and what it sends."""
     hidden = [element("input", type="hidden", name=name, value=value) for name, value in fields.items()]
-    return form(view, action, *hidden, button(label, main=main), region=region, screen=screen, class_="inline")
+    return form(view, action, *hidden, button(label, main=main, about=about), region=region, screen=screen, class_="inline")
 
 
 def field(

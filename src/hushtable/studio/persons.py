@@ -35,11 +35,11 @@ class Persons:
 
 def persons(workspace: Workspace) -> Persons:
     """What holds now: of a column that the schema lacks since, nothing is known."""
-    kept = workspace.chosen(NAME)
-    by = str(kept.get("by") or "")
-    if "by" not in kept or (by and by not in workspace.roles()):
+    chosen = workspace.chosen(NAME)
+    by = str(chosen.get("by") or "")
+    if "by" not in chosen or (by and by not in workspace.roles()):
         return Persons()
-    return Persons(by or None, int(kept.get("rows") or 1), known=True)
+    return Persons(by or None, int(chosen.get("rows") or 1), known=True)
 
 
 def households(workspace: Workspace) -> list[str]:
@@ -47,7 +47,7 @@ def households(workspace: Workspace) -> list[str]:
     return [remark["column"] for remark in workspace.noticed().get("remarks") or [] if remark["what"] == "household"]
 
 
-async def unsaid(view: View) -> Html | None:
+async def unsaid(view: View, *, here: bool = False) -> Html | None:
     """That people may hold several rows, where the rows look so and nobody said; with the way to say it."""
     if persons(view.workspace).known:
         return None
@@ -55,5 +55,5 @@ async def unsaid(view: View) -> Html | None:
     one = next((one for one in found["columns"] if one["name"] == found["proposed"]), None)
     if one is None:
         return None
-    link = element("a", said.TO_COLUMNS, href=f"{view.to('columns')}#persons")
-    return element("p", said.unsaid(one), " ", link, class_="caution")
+    link = None if here else element("a", said.TO_COLUMNS, href=f"{view.to('columns')}#persons")
+    return element("p", said.unsaid(one), " ", said.HERE if here else link, class_="caution")

@@ -25,8 +25,8 @@ def home() -> Path:
 
 def recent() -> list[Path]:
     """The workspaces that were open last and are still there, the latest first."""
-    kept = _read(home() / "studio.json").get("recent", [])
-    paths = [Path(text) for text in kept if isinstance(text, str)]
+    known = _read(home() / "studio.json").get("recent", [])
+    paths = [Path(text) for text in known if isinstance(text, str)]
     return [path for path in paths if (path / "project.yaml").is_file()]
 
 

@@ -16,14 +16,14 @@ MAIN = "audit"
 """The name of the audit of a release that asks about both attackers; others ask about those who hold some columns."""
 
 
-def made(view: View) -> list[Job]:
+def released(view: View) -> list[Job]:
     """The releases that are done, the latest first."""
     return [job for job in _jobs(view) if job.verb == RELEASE and job.state is State.DONE]
 
 
 def picked(view: View) -> Job | None:
     """The release that the address asks for, or else the latest; None where there is none."""
-    return next((job for job in made(view) if job.folder.name == view.query.get("run", "")), next(iter(made(view)), None))
+    return next((job for job in released(view) if job.folder.name == view.query.get("run", "")), next(iter(released(view)), None))
 
 
 def audits(view: View, release: Job) -> list[Job]:
@@ -66,7 +66,7 @@ def _jobs(view: View) -> Iterable[Job]:
 
 def choice(view: View, release: Job) -> Html | None:
     """A choice among the releases, on the screen that shows this one; None where there is no other."""
-    known = made(view)
+    known = released(view)
     if len(known) < 2:
         return None
     options = [

@@ -86,8 +86,8 @@ class Studio:
             raise InputError(words.JOBS_RUN, where="file")
         if self.reading is not None and self.reading.at_work:
             raise InputError(words.STILL_READING, where="file")
-        kept = dict(layout) if layout is not None else Workspace.layout_of(path)
-        reading = self.reading = Reading(path.resolve(), kept, anew, stage=words.READING)
+        written = dict(layout) if layout is not None else Workspace.layout_of(path)
+        reading = self.reading = Reading(path.resolve(), written, anew, stage=words.READING)
         reading.task = asyncio.create_task(self._read(reading))
         reading.task.add_done_callback(reading.ended)
 
@@ -167,8 +167,8 @@ class Studio:
     async def ask(self, question: str, arguments: Mapping[str, Any], *, slot: str = "", limit: float | None = None) -> Any:
         """Ask the worker about the open table, if there is one, under its present schema."""
         at = self._table()
-        if at is not None and (kept := self._answered({"question": question, "arguments": arguments, "table": at.plain()})):
-            return kept.result["answer"]
+        if at is not None and (answered := self._answered({"question": question, "arguments": arguments, "table": at.plain()})):
+            return answered.result["answer"]
         return await self.worker.ask(question, arguments, table=at, slot=slot, limit=limit)
 
     def _answered(self, request: Mapping[str, Any]) -> Job | None:

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from hushtable.errors import HushError
-from hushtable.studio.child import Voice, begin, lines, told
+from hushtable.studio.child import Voice, begin, lines, message_of
 
 if TYPE_CHECKING:
     from hushtable.studio.questions.room import Room
@@ -46,7 +46,7 @@ def answer(message: dict[str, Any], room: Room, voice: Voice) -> None:
         voice.say(opened=True)
         voice.say(answer=room.ask(message["question"], opened, message["arguments"], watch))
     except HushError as error:
-        voice.say(**told(error))
+        voice.say(**message_of(error))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ def at_work(view: View, job: Job) -> Html:
             element("span", words.duration(job.elapsed), data_part="elapsed"),
             f" · {said.usual(sum(usual.values()))}" if usual else None,
         ),
+        element("p", element("span", job.stages.current, data_part="stage"), class_="soft"),
         post_button(view, "cancel", words.CANCEL, region="content", job=job.id) if job.state is not State.CANCELLING
         else element("p", said.CANCELLING, class_="soft"),
         _steps(job, usual),
@@ -56,7 +57,7 @@ def _steps(job: Job, usual: Mapping[str, float]) -> Html:
 
 def ended(view: View, job: Job, sentence: str) -> Html:
     """A job that did not come to its end, as a sentence says, with all that is known of why; Again is an action of the screen."""
-    faults = element("ul", [element("li", str(fault).removeprefix(": ")) for fault in job.faults], class_="reasons-list")
+    faults = element("ul", [element("li", words.fault(fault)) for fault in job.faults], class_="reasons-list")
     return element(
         "div",
         element("p", sentence, class_="lead void"),

@@ -156,8 +156,8 @@ class Workspace:
 
     def chosen(self, screen: str) -> dict[str, Any]:
         """What a screen was told before."""
-        kept = self.project.choices.get(screen, {})
-        return dict(kept) if isinstance(kept, dict) else {}
+        choice = self.project.choices.get(screen, {})
+        return dict(choice) if isinstance(choice, dict) else {}
 
     def roles(self) -> dict[str, str]:
         """The role of each column, as the schema has it; empty while there is none."""

@@ -29,7 +29,11 @@ from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
 MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
-SENTINELS = ("-1", "-7", "-8", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999", "999999")
+BELOW = frozenset({*range(-9, 0), -66, -77, -88, *range(-99, -94), *range(-999, -994), -9999})
+ABOVE = frozenset({99, 999, 9999, 99999, 999999})
+"""Numbers that questionnaires and registers write where there is no answer."""
+APART = -5
+"""Several of the first are codes only if they lie so far from all other numbers."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,9 @@ def _remarked(
     place = {name: number for number, name in enumerate(schema.names)}
     for words in columns:
         column = schema[words.name]
-        if column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE) and (codes := guesses[words.name].facets.get("missing")):
+        if column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.ORDINAL) and (
+            codes := guesses[words.name].facets.get("missing")
+        ):
             yield Remark(words.name, Suspicion.WORDS, codes=tuple(codes))
         if codes := _lone_codes(words, column):
             yield Remark(words.name, Suspicion.SENTINELS, codes=codes)
@@ -388,11 +394,13 @@ def _lone_codes(profile: Words, column: Column) -> tuple[str, ...]:
     if column.kind not in (Kind.INTEGER, Kind.REAL):
         return ()
     values = np.array([column.number(word) for word in profile.words if word not in column.missing], float)
-    codes = []
-    for code in SENTINELS:
-        if float(code) in values:
-            rest = values[values != float(code)]
-            lone = len(rest) > 2 and (rest.min() >= 0 if float(code) < 0 else rest.max() < float(code) / 9)
-            if lone:
-                codes.append(code)
-    return tuple(codes)
+    below = values[values < 0]
+    found = set[float]()
+    # Several in a row from -1 on are values like others.
+    if len(below) and set(below) <= BELOW and (len(below) == 1 or below.max() <= APART) and np.sum(values >= 0) > 2:
+        found |= set(below)
+    above = ABOVE & set(values)
+    rest = values[~np.isin(values, [*above, *found])]
+    if above and len(rest) > 2 and rest.max() < min(above) / 9:
+        found |= above
+    return tuple(f"{code:.0f}" for code in sorted(found))

@@ -27,6 +27,10 @@ SCALES = (
     ("very poor", "poor", "fair", "good", "very good", "excellent"),
     ("small", "medium", "large"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+    ("very dissatisfied", "dissatisfied", "neither satisfied nor dissatisfied", "satisfied", "very satisfied"),
+    ("never", "seldom", "sometimes", "often", "very often"),
 )
 PLACEHOLDERS = frozenset(
     {
@@ -95,10 +99,8 @@ def _by_values(column: Words) -> Guess:
     guess = _number_or_date(column) or _beside_codes(column)
     if guess is not None:
         return guess
-    for scale in SCALES:
-        if len(words) > 2 and {w.lower() for w in words} <= set(scale):
-            levels = tuple(sorted(words, key=lambda w: scale.index(w.lower())))
-            return Guess(Kind.ORDINAL, "words of a known scale", {"domain": Levels(levels, observed=True)})
+    if (guess := _scale(column)) is not None:
+        return guess
     many = len(words) > 20
     if many and np.average([word.count(" ") for word in words]) >= 3:
         # Labels of several words recur, and hardly end like sentences.
@@ -122,6 +124,24 @@ def _doubts(column: Words) -> Iterator[str]:
         yield f"{_beside(column, rest)} As it is, every value of it is a level."
     if alike := len(words) - len({word.casefold() for word in words}):
         yield f"has values that differ in capitals alone ({alike:,} of {len(words):,}): mend them, or each is a level of its own."
+
+
+def _scale(column: Words) -> Guess | None:
+    """Words of a known scale, beside what people write where there is no answer; None if it is not that."""
+    others = [word for word in column.words if word.lower() in PLACEHOLDERS]
+    words = [word for word in column.words if word not in others]
+    for scale in SCALES:
+        if len(words) > 2 and {word.lower() for word in words} <= set(scale):
+            levels = tuple(sorted(words, key=lambda word: scale.index(word.lower())))
+            facets: dict[str, object] = {"domain": Levels(levels, observed=True)}
+            if not others:
+                return Guess(Kind.ORDINAL, "words of a known scale", facets)
+            listed = ", ".join(f"'{word}'" for word in others)
+            remark = f"holds words of a known scale beside the text {listed}, which is drafted as its missing code."
+            return Guess(
+                Kind.ORDINAL, f"words of a known scale; {listed} means missing", facets | {"missing": tuple(others)}, (remark,)
+            )
+    return None
 
 
 def _beside_codes(column: Words) -> Guess | None:
@@ -167,7 +187,9 @@ def stand_ins(column: Words) -> tuple[str, ...]:
     if not others or len(rest.words) < 3:
         return ()
     known = all(word.lower() in PLACEHOLDERS for word in others)
-    return tuple(others) if (known or _codes(column, others)) and _number_or_date(rest) is not None else ()
+    guess = _number_or_date(rest) if known or _codes(column, others) else None
+    # Codes stay a category, whatever stands beside them.
+    return tuple(others) if guess is not None and guess.kind is not Kind.CATEGORY else ()
 
 
 def _spoilt(column: Words, rest: Words) -> Guess | None:

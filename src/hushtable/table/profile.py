@@ -173,7 +173,8 @@ class Following:
         self.few = [size <= self.rows // 10 for size in columns.sizes]
         self.entropy = [float(-(s[s > 0] * np.log(s[s > 0])).sum()) for s in spread]
         screened = min(self.rows, _SCREENED, max(200, 20_000_000 // max(1, len(columns.names)) ** 2))
-        self.some = np.linspace(0, self.rows - 1, screened).astype(np.int64)
+        places = np.linspace(0, self.rows - 1, screened).astype(np.int64)
+        self.some = [codes[places] for codes in columns.codes]
         self._sources: dict[int, dict[int, float]] = {}
 
     def of(self, name: str) -> tuple[Follows, ...]:
@@ -204,7 +205,7 @@ class Following:
             return float(sizes[source] == sizes[target] and _one_to_one(codes[source], codes[target], sizes[source]))
         if self.entropy[source] < self.entropy[target] - 0.15 or sizes[source] * sizes[target] > _CELLS:
             return 0.0
-        if decided(codes[source][self.some], codes[target][self.some]) < NEARLY - 0.02:
+        if decided(self.some[source], self.some[target]) < NEARLY - 0.02:
             return 0.0
         return decided(codes[source], codes[target])
 
@@ -217,10 +218,14 @@ def following(columns: Columns) -> dict[str, tuple[Follows, ...]]:
 
 def decided(source: Integers, target: Integers) -> float:
     """Share of the rows whose target is the most frequent one beside their source."""
-    levels = int(target.max(initial=0)) + 1
-    pairs, counts = np.unique(source * levels + target, return_counts=True)
-    most = np.zeros(int(source.max(initial=0)) + 1, np.int64)
-    np.maximum.at(most, pairs // levels, counts)
+    levels, values = int(target.max(initial=0)) + 1, int(source.max(initial=0)) + 1
+    pairs = source * levels + target
+    if levels * values <= 2 * len(source):
+        most = np.bincount(pairs, minlength=levels * values).reshape(values, levels).max(axis=1)
+    else:
+        pairs, counts = np.unique(pairs, return_counts=True)
+        most = np.zeros(values, np.int64)
+        np.maximum.at(most, pairs // levels, counts)
     return float(most.sum() / max(1, len(source)))
 
 

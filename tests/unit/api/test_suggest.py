@@ -71,6 +71,12 @@ def test_the_error_that_is_told_is_that_of_counts_that_are_released():
     assert np.mean(np.abs(off) <= 0.2 * width) < 0.8
 
 
+@pytest.mark.parametrize("name", ["independent", "mst", "aim", "privsyn", "thresholded"])
+def test_the_error_grows_with_the_rows_that_a_person_may_hold(schema, name):
+    one, six = (error_to_expect(recipes.load(name), schema, 1.0, unit=ht.Unit(rows=rows, by="person_id")) for rows in (1, 6))
+    assert six.width == pytest.approx(6 * one.width, rel=0.05)
+
+
 def test_what_counts_nobody_has_no_such_error(schema):
     assert error_to_expect(recipes.load("dpmix"), schema, 1.0) is None
     assert error_to_expect(recipes.load("mdav"), schema, 1.0) is None

@@ -262,3 +262,22 @@ def test_a_column_that_is_gone_is_refused(window, run):
         got = run(window.post(page.form("columns/role"), column=number, role="plain"))
         assert got.status == 422
         assert said.STRANGE_COLUMN in got.text
+
+
+def test_what_is_noticed_of_many_columns_is_mended_in_all_of_them_at_once(client, run, town):
+    draw = random.Random(1)
+    lines = [",".join(str(draw.choice([1, 2, 3, 4, -98, -99])) for _ in range(5)) + f",{i % 7}" for i in range(200)]
+    (town / "scales.csv").write_text("q1,q2,q3,q4,q5,visits\n" + "\n".join(lines) + "\n")
+    run(open_table(client, "scales.csv"))
+    page = run(client.get("columns"))
+    assert said.alike(5) in page.text
+    run(client.send(page.form("columns/offer", column="1", what="sentinels"), column="1"))
+    page = run(client.get("columns"))
+    page = run(client.send(page.form("columns/offer", column="0", what="sentinels", all="yes")))
+    assert page.status == 200
+    assert said.alike(5) not in page.text
+    found = schema(client)
+    assert [set(column.missing) for column in found] == [{"-98", "-99"}] * 5 + [set()]
+    assert "Columns q1, q3, q4 and q5" in client.studio.workspace.journal.read()[-1].change
+    page = run(client.send(page.form("columns/undo")))
+    assert [bool(column.missing) for column in schema(client)] == [False, True, False, False, False, False]

@@ -15,6 +15,7 @@ from hushtable.api.compare.so_far import SoFar
 from hushtable.privacy.guarantee import Assurance
 from hushtable.studio import words
 from hushtable.studio.jobs import Job, State
+from hushtable.studio.questions.comparison import hindrance
 from hushtable.studio.screens import compare as screen
 from hushtable.studio.studio import Studio
 from hushtable.studio.words import compare as said
@@ -129,6 +130,39 @@ def test_every_fault_of_the_form_is_said_at_once(opened, run):
     got = run(opened.post(form, **{"recipe.mdav": "yes", "grid.mdav": "-5"}))
     assert 'href="#field-grid.mdav"' in got.text
     assert opened.studio.jobs.open == []
+
+
+def test_what_would_give_no_release_is_said_before_it_is_tried(opened, run):
+    page = run(opened.get("compare?new=1"))
+    assert said.TO_DECLARE in page.text
+    form = page.form("compare/start")
+    # What was read off the rows keeps a private recipe from a release, so none is offered with a tick.
+    assert not {"recipe.mst", "recipe.aim"} & form.fields.keys()
+    got = run(opened.post(form, **{"recipe.mst": "yes", "more": "aim, mdaw", "grid.mst": "1"}))
+    assert got.status == 422
+    assert 'href="#field-recipe.mst"' in got.text
+    assert 'href="#field-more"' in got.text
+    assert "did you mean &#x27;mdav&#x27;?" in got.text
+    assert "observed: true" not in got.text
+    assert opened.studio.jobs.open == []
+
+
+def test_a_release_that_was_refused_says_what_mends_it(opened, run):
+    refused = Cell(id="aim epsilon=1", recipe="aim", settings={"epsilon": "1"}, failed="step 'bins': age: observed: true\nmore")
+    page = run(opened.get("compare")) if finished(opened, (*CELLS[:2], refused)) else None
+    text = page.text.partition("aim epsilon=1")[2]
+    assert text.index(said.TO_DECLARE) < text.index(said.IN_FULL) < text.index("observed: true")
+    assert f"{opened.prefix}/columns#many" in text
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings", "kind"),
+    [("pram", {}, ""), ("no-such-recipe", {}, "columns"), ("safe-k", {"k": "2"}, "promise"), ("aim", {"epsilon": "0.0001"}, "")],
+)
+def test_the_kind_of_a_refusal_is_seen_without_the_rows(recipe, settings, kind):
+    schema = ht.people(60).schema
+    found = hindrance(Cell(id=recipe, recipe=recipe, settings=settings, failed="why"), schema)
+    assert found == {"undeclared": None, "refused": kind}
 
 
 def test_cells_are_ranked_drawn_and_nothing_in_them_is_markup(opened, run):

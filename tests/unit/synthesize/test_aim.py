@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+import hushtable as ht
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.recipe import Recipe, load
@@ -130,6 +131,14 @@ def test_a_small_budget_is_noted_with_the_error_to_expect():
 def test_many_candidates_are_thinned_out():
     result = released_by(chained(500), Aim(candidates=1, rounds=4))
     assert result.result["aim"]["measured"]
+
+
+def test_the_workload_is_every_set_in_the_order_of_the_columns():
+    """With a target, sets of one column more are those of all that hold it."""
+    schema = ht.people(40).select(["birth_date", "sex", "education", "smoker", "income"]).schema
+    for target, way in (("", 2), ("smoker", 2), ("birth_date", 1), ("income", 3)):
+        sets = [c for size in range(2, way + 2) for c in combinations(schema.names, size) if size <= way or target in c]
+        assert list(workload(schema, way, target, 3.0)) == sets
 
 
 def test_the_target_weighs_more_and_brings_larger_margins():

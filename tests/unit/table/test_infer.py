@@ -308,6 +308,10 @@ def test_where_no_name_tells_the_columns_that_split_the_rows_best_are_taken():
         (["-1", "0", "2", "3.5"], "-1"),
         (["-9.0", "0.5", "2.0", "3.5"], "-9"),
         (["99999", "1", "2", "3"], "99999"),
+        (["999", "18", "40", "91"], "999"),
+        (["-99", "-98", "1", "2", "3"], "-99, -98"),
+        (["-9", "-8", "0", "1", "2"], "-9, -8"),
+        (["-3", "-2", "-1", "0", "1", "2"], None),
         (["-8", "-7", "2", "3"], None),
         (["-8", "-2", "2", "3"], None),
         (["99999", "50000", "2", "3"], None),
@@ -315,12 +319,22 @@ def test_where_no_name_tells_the_columns_that_split_the_rows_best_are_taken():
     ],
 )
 def test_a_lone_extreme_code_is_remarked(values, code):
-    remarks = [note for note in draft(x=values, sex=list("fmfm")).notes if note.startswith("Column x")]
-    assert remarks == (
-        [f"Column x: {code} may mean a missing value; if so, add missing: ['{code}'] to it, and mend its domain and 'required'."]
-        if code
-        else []
-    )
+    remarks = [note for note in draft(x=values, sex=list("fmfmfm")[: len(values)]).notes if note.startswith("Column x")]
+    assert remarks == [
+        f"Column x: {one} may mean a missing value; if so, add missing: ['{one}'] to it, and mend its domain and 'required'."
+        for one in (code or "").split(", ")
+        if one
+    ]
+
+
+def test_words_of_a_scale_are_ordered_beside_what_stands_for_no_answer():
+    words = ["agree", "strongly agree", "neither agree nor disagree", "No answer", "disagree"]
+    drafted = draft(x=words * 4, y=["never", "always", "n/a", "never"] * 5)
+    assert drafted["x"].kind is Kind.ORDINAL
+    assert drafted["x"].levels == ("disagree", "neither agree nor disagree", "agree", "strongly agree")
+    assert drafted["x"].missing == ("No answer",)
+    # Of two words nobody knows whether they are steps of a scale.
+    assert drafted["y"].kind is Kind.CATEGORY
 
 
 @pytest.mark.parametrize(("groups", "share"), [([0, 0, 1, 2], 0.5), ([0, 0], 0.0), ([0, 1, 2], 1.0), ([], 0.0)])

@@ -9,6 +9,8 @@ import pytest
 import hushtable as ht
 from hushtable.table import io
 from hushtable.table.columns import Kind, Role
+from hushtable.table.guess import Words
+from hushtable.table.kinds import stand_ins
 from hushtable.table.schema import Schema
 
 ROWS = 240
@@ -108,6 +110,13 @@ def test_codes_of_a_category_beside_a_word_keep_the_word_as_a_level():
     schema = drafted(MSP=picked(1, 2, 3, 4, 5, 6, "N")).schema
     assert schema["MSP"].kind is Kind.CATEGORY
     assert "N" in schema["MSP"].levels
+
+
+def test_codes_beside_a_word_are_not_offered_as_numbers():
+    """A number could be read of both; only of the second is that what somebody may want."""
+    for name, values, offered in (("type_of_admission", "1234569", ()), ("visits", range(40), ("x",))):
+        words = (*map(str, values), "x")
+        assert stand_ins(Words(name, words, np.full(len(words), 5), 5 * len(words))) == offered
 
 
 @pytest.mark.parametrize("name", ["zip", "postcode", "PUMA", "fips", "city"])

@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.table import singling
-from hushtable.table.profile import amount, profile
+from hushtable.table.profile import amount, decided, profile
 from hushtable.table.roles import unique_share
 from hushtable.table.singling import Columns, smallest
 from tests.survey import survey
@@ -129,3 +129,12 @@ def test_a_wide_and_long_table_is_profiled_in_seconds():
     before = time.process_time()
     profile(table)
     assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize("values", [2, 5, 40])
+def test_what_decides_another_column_is_counted_alike_with_few_values_and_with_many(values):
+    """Few pairs of values are counted in a table of all, many only where they stand."""
+    rng = np.random.default_rng(values)
+    source, target = rng.integers(0, values, 120), rng.integers(0, 3, 120)
+    beside = [target[source == value] for value in np.unique(source)]
+    assert decided(source, target) == sum(np.bincount(some).max() for some in beside) / 120

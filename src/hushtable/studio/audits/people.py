@@ -47,6 +47,7 @@ async def people(view: View, release: Job, main: Job) -> Html:
     records = [await _record(view, main, record) for record in found["records"]]
     return element(
         "div",
+        element("p", said.ONLY_CHANCE, class_="lead") if found["chance"] else None,
         element("p", said.tails(found["people"], lines)) if lines else None,
         element("p", said.PEOPLE_WHAT, class_="soft"),
         element("p", said.LOGGED, class_="soft"),
@@ -107,8 +108,8 @@ async def _record(view: View, main: Job, record: Mapping[str, Any]) -> Html:
 
 def _show_button(view: View, main: Job, row: int, *, shown: bool) -> Html:
     name, label = ("hide", said.HIDE_VALUES) if shown else ("show", said.SHOW_VALUES)
-    kept = {key: view.query.get(key, "") for key in ("group", "start")} | {"run": main.folder.name, "row": str(row)}
-    hidden = [element("input", type="hidden", name=key, value=value) for key, value in kept.items()]
+    fields = {key: view.query.get(key, "") for key in ("group", "start")} | {"run": main.folder.name, "row": str(row)}
+    hidden = [element("input", type="hidden", name=key, value=value) for key, value in fields.items()]
     own = button(label, id=f"show-{row}", aria_label=f"{label} {said.show_row(row)}")
     return form(view, name, hidden, own, region=f"record-{row}", class_="inline")
 

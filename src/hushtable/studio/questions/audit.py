@@ -32,10 +32,10 @@ def report_of(opened: Opened, audit: str) -> AuditReport:
     """A saved audit; the one that was read last is kept, until its file changes."""
     file = Path(audit) / "audit.json"
     key = (audit, file.stat().st_mtime_ns) if file.is_file() else (audit, 0)
-    kept = opened.kept.get("audit")
-    if kept is None or kept[0] != key:
-        kept = opened.kept["audit"] = key, read_audit(audit)
-    report: AuditReport = kept[1]
+    cache = opened.cache.get("audit")
+    if cache is None or cache[0] != key:
+        cache = opened.cache["audit"] = key, read_audit(audit)
+    report: AuditReport = cache[1]
     return report
 
 

@@ -24,18 +24,18 @@ def edit(opened: Opened, *, watch: Watcher, columns: list[str], change: dict[str
     InputError with every fault, each at its column, and without a value.
     """
     schema = opened.table.schema
-    faults, made = list[Fault](), list[Column]()
+    faults, revised = list[Fault](), list[Column]()
     for name in columns:
         try:
-            made.append(_changed(opened, schema[name], change))
+            revised.append(_changed(opened, schema[name], change))
         except InputError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
-    after = schema.with_columns(*made)
+    after = schema.with_columns(*revised)
     if "reason" in change:
         codes = bool(change.get("codes")) and schema.drafted
-        if "domain" not in change and not codes and not any(column.undeclared for column in made):
+        if "domain" not in change and not codes and not any(column.undeclared for column in revised):
             raise InputError("nothing of these columns was read off the rows", where="columns")
         after = public(after, columns, change["reason"], codes=codes)
     return _prepared(opened, after, file)
@@ -48,13 +48,13 @@ def check(opened: Opened, *, watch: Watcher, text: str, folder: str) -> str:
     if unknown:
         raise InputError([Fault(f"schema, column {name}", "the table has no such column") for name in unknown])
     try:
-        made = opened.prepare(schema)
+        revised = opened.prepare(schema)
     except InputError as error:
         raise InputError([replace(fault, values=()) for fault in error.faults]) from None
     # What it leaves open was read off the rows now, and would be another thing with other rows: that is then kept.
     filled = any(column.domain is None and column.kind not in FREE for column in schema)
     if filled or opened.prepared is None:
-        return made
+        return revised
     opened.prepared = (text, opened.prepared[1])
     return text
 
@@ -93,14 +93,14 @@ def _prepared(opened: Opened, schema: Schema, file: str) -> str:
     soft = {c.name for c in schema if c.name in again and Facet.REQUIRED in c.drafted and c.kind not in FREE}
     opened.prepare(schema.with_columns(*(replace(schema[name], required=False) for name in soft)))
     assert opened.prepared is not None
-    made = opened.prepared[1]
-    tight = [replace(made.table.schema[name], required=not made.table.missing(name).any()) for name in soft]
-    after = replace(made.table.schema.with_columns(*tight), notes=_comments(file))
-    made.table, text = made.table.under(after), after.dump()
+    revised = opened.prepared[1]
+    tight = [replace(revised.table.schema[name], required=not revised.table.missing(name).any()) for name in soft]
+    after = replace(revised.table.schema.with_columns(*tight), notes=_comments(file))
+    revised.table, text = revised.table.under(after), after.dump()
     # What is written must be read again as it is: a file that cannot would lock its owner out.
     if again:
         Schema.parse(text, folder=Path(file).parent)
-    opened.prepared = (text, made)
+    opened.prepared = (text, revised)
     return text
 
 

@@ -20,7 +20,7 @@ MOST = 400
 def judge_of(opened: Opened, demand: Mapping[str, Any]) -> Choices:
     """All choices of levels of the rows; these are grouped once for each demand, and the last demand is kept."""
     key = json.dumps(demand, sort_keys=True)
-    held = opened.kept.setdefault("choices", {})
+    held = opened.cache.setdefault("choices", {})
     if key not in held:
         if len(held) > 1:
             held.pop(next(iter(held)))
@@ -106,7 +106,7 @@ def fitting(opened: Opened, demand: Mapping[str, Any], levels: Mapping[str, int]
 
 def _start(opened: Opened, demand: Mapping[str, Any]) -> int:
     """The level of all columns at which somebody starts who has looked at none yet."""
-    starts: dict[str, int] = opened.kept.setdefault("starts", {})
+    starts: dict[str, int] = opened.cache.setdefault("starts", {})
     key = json.dumps(demand, sort_keys=True)
     if key not in starts:
         starts[key] = judge_of(opened, demand).lowest_uniform()
@@ -125,7 +125,7 @@ def _judged(opened: Opened, found: Choices, levels: Mapping[str, int], demand: M
 
 
 def _memo(opened: Opened, demand: Mapping[str, Any]) -> dict[tuple[int, ...], dict[str, Any]]:
-    memos: dict[str, dict[tuple[int, ...], dict[str, Any]]] = opened.kept.setdefault("judged", {})
+    memos: dict[str, dict[tuple[int, ...], dict[str, Any]]] = opened.cache.setdefault("judged", {})
     return memos.setdefault(json.dumps(demand, sort_keys=True), {})
 
 

@@ -21,10 +21,10 @@ def first_look(opened: Opened | None, *, watch: Watcher, path: str, layout: Mapp
     plain = found.to_json()
     needed = {}
     if found.form != "parquet":
-        told = found.layout
+        seen = found.layout
         # What the reader finds by itself is not said: the commands that repeat it stay short.
-        encoding = "" if told.encoding in ("utf-8", "utf-16") and not given.encoding else told.encoding
-        needed = {**given.to_json(), "encoding": encoding, "index": told.index}
+        encoding = "" if seen.encoding in ("utf-8", "utf-16") and not given.encoding else seen.encoding
+        needed = {**given.to_json(), "encoding": encoding, "index": seen.index}
     shown = slice(0, COLUMNS)
     return plain | {
         "names": plain["names"][shown],

@@ -41,10 +41,10 @@ def build(
     if way == "file":
         return _of_file(opened, column, Path(given), path, fill, all_values)
     found = hierarchy(opened.held(person), column, {way: given})
-    own, made = found.column, found.column.hierarchy
-    if isinstance(made, FileTree):
-        made = replace(made, path=path)
-        return _changed(opened, replace(own, hierarchy=made), made)
+    own, tree = found.column, found.column.hierarchy
+    if isinstance(tree, FileTree):
+        tree = replace(tree, path=path)
+        return _changed(opened, replace(own, hierarchy=tree), tree)
     return _changed(opened, own)
 
 

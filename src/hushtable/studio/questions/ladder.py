@@ -96,9 +96,9 @@ class Seen:
 def preview_of(opened: Opened, column: str, person: str | None) -> Preview:
     """What the present hierarchy of a column makes of the rows, worked out once."""
     key = f"preview of {column} by {person}"
-    if key not in opened.kept:
-        opened.kept[key] = builders.preview(opened.held(person), column)
-    found: Preview = opened.kept[key]
+    if key not in opened.cache:
+        opened.cache[key] = builders.preview(opened.held(person), column)
+    found: Preview = opened.cache[key]
     return found
 
 
@@ -139,12 +139,12 @@ def _leaves(opened: Opened, column: Column, found: Preview, person: str | None) 
     if opened.live.rows < 2:
         return nothing
     key = f"leaves of {column.name} by {person}"
-    if key not in opened.kept:
+    if key not in opened.cache:
         try:
             alone = choices(opened.at_hand(person), k=2, settings={"columns": (column.name,)})
         except HushError:
             # A column that cannot be generalized leaves nothing to count.
             return nothing
-        opened.kept[key] = [{"classes": choice.classes, "alone": choice.alone} for choice in alone.along({}, column.name)]
-    leaves: list[dict[str, int] | None] = opened.kept[key]
+        opened.cache[key] = [{"classes": choice.classes, "alone": choice.alone} for choice in alone.along({}, column.name)]
+    leaves: list[dict[str, int] | None] = opened.cache[key]
     return leaves

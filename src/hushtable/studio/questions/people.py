@@ -45,6 +45,7 @@ def people(opened: Opened, *, watch: Watcher, audit: str, group: int | None = No
         "of": len(records),
         "groups": [{name: one[name] for name in ("column", "level", "alarm")} | {"count": len(one["rows"])} for one in groups],
         "at_risk": plain["at_risk"],
+        "chance": all(record["weak"] for record in plain["records"]),
         "people": plain["people"],
     }
 
@@ -78,8 +79,8 @@ def _side(side: Side, *, hidden: bool) -> dict[str, Any]:
 def _sides(opened: Opened, train: str, release: str, schema: str) -> tuple[Table, Table]:
     """Both tables; those that were read last are kept."""
     key = (train, release, schema)
-    if opened.kept.get("sides", ((),))[0] != key:
+    if opened.cache.get("sides", ((),))[0] != key:
         ours = io.read(Path(train), training_schema(Path(schema)).undrafted())
-        opened.kept["sides"] = key, ours, ht.read_release(release, ours.schema)[0]
-    _, ours, theirs = opened.kept["sides"]
+        opened.cache["sides"] = key, ours, ht.read_release(release, ours.schema)[0]
+    _, ours, theirs = opened.cache["sides"]
     return ours, theirs

@@ -17,13 +17,13 @@ def persons(opened: Opened, *, watch: Watcher, apart: list[str]) -> dict[str, An
 
     Where several do, it is the one with most values.
     """
-    if "persons" not in opened.kept:
-        opened.kept["persons"] = [
+    if "persons" not in opened.cache:
+        opened.cache["persons"] = [
             _counted(opened, column.name)
             for column in opened.table.schema
             if (column.kind is Kind.KEY or column.role is Role.IDENTIFIER) and column.kind is not Kind.TEXT
         ]
-    found: list[dict[str, Any]] = opened.kept["persons"]
+    found: list[dict[str, Any]] = opened.cache["persons"]
     repeating = [one for one in found if one["share"] >= REPEATED and one["values"] > 1 and one["name"] not in apart]
     best = max(repeating, key=lambda one: one["values"], default=None)
     return {"columns": found, "proposed": "" if best is None else best["name"]}

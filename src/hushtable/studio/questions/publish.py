@@ -33,8 +33,8 @@ def plain(found: Checklist) -> dict[str, Any]:
 def card(opened: Opened, *, watch: Watcher, release: str, about: Mapping[str, str]) -> dict[str, Any]:
     """The card with what is said of the data in place of what it says, as markup; its date; and the files with their hashes."""
     own = load_card(release)
-    told = {name: " ".join(text.split()) for name, text in about.items() if text.strip()}
-    shown = Card.from_json({**own, **{ABOUT[name]: text for name, text in told.items()}})
+    given = {name: " ".join(text.split()) for name, text in about.items() if text.strip()}
+    shown = Card.from_json({**own, **{ABOUT[name]: text for name, text in given.items()}})
     sizes = {path.relative_to(release).as_posix(): path.stat().st_size for path in Path(release).rglob("*") if path.is_file()}
     hashes = {**own["hashes"], CARD: ""}
     return {

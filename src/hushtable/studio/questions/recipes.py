@@ -119,14 +119,16 @@ def tried(
 ) -> dict[str, Any] | None:  # fmt: skip
     """What a release would hand out; None where that takes longer than a page may wait, or is only to be remembered and is not."""
     name = f"tried {json.dumps([recipe, dict(settings), epsilon, learn, unit])}"
-    if name not in opened.kept:
+    if name not in opened.cache:
         found = known.load(recipe)
         seconds = usual_seconds(found)
         private = any(step.spends for step in found.steps)
         if remembered or (not private and (seconds is None or seconds * opened.table.rows > QUICK * MEASURED_ON)):
             return None
-        opened.kept[name] = told(preflighted(opened.table, found.set(settings), epsilon, learn=learn, unit=unit, progress=watch))
-    answer: dict[str, Any] = opened.kept[name]
+        opened.cache[name] = preflight_json(
+            preflighted(opened.table, found.set(settings), epsilon, learn=learn, unit=unit, progress=watch)
+        )
+    answer: dict[str, Any] = opened.cache[name]
     return answer
 
 
@@ -140,7 +142,7 @@ def preflighted(
     return ht.preflight(table, recipe, options, progress=progress)
 
 
-def told(found: Preflight) -> dict[str, Any]:
+def preflight_json(found: Preflight) -> dict[str, Any]:
     """What was found, as plain values without a value of a row."""
     return {
         "private": found.private,

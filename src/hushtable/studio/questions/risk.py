@@ -17,9 +17,9 @@ def risk(
     """
     asked = sorted({*(columns if of is None else of), *columns})
     key = f"risk of {asked} by {person}"
-    if key not in opened.kept:
-        opened.kept[key] = (opened.unique(person).bars(of=asked), {})
-    bars, found = opened.kept[key]
+    if key not in opened.cache:
+        opened.cache[key] = (opened.unique(person).bars(of=asked), {})
+    bars, found = opened.cache[key]
     while not found.keys() >= set(columns):
         bar = next(bars)
         found[bar.name] = bar
@@ -34,10 +34,10 @@ def _plain(bar: ColumnRisk) -> dict[str, Any]:
 def headline(opened: Opened, *, watch: Watcher, person: str | None = None) -> dict[str, Any]:
     """Whom the columns that others may know single out, the fewest that do half of it, and what the others do beside them."""
     key = f"headline by {person}"
-    if key not in opened.kept:
+    if key not in opened.cache:
         unique, schema = opened.unique(person), opened.live.schema
         found = unique.headline([name for name in schema.quasi if name in schema.released])
         # Columns that others may know but that never leave, as they are keys or free text.
         never = [name for name in schema.quasi if name not in unique.columns.names]
-        opened.kept[key] = found.to_json() | {"of": opened.table.rows, "never": never}
-    return dict(opened.kept[key])
+        opened.cache[key] = found.to_json() | {"of": opened.table.rows, "never": never}
+    return dict(opened.cache[key])

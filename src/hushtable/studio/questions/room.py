@@ -26,7 +26,7 @@ from hushtable.table.uniqueness import Uniqueness
 from hushtable.table.values import Source, make
 
 Watcher = Callable[[str, float], None]
-Made = TypeVar("Made")
+Answer = TypeVar("Answer")
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class Opened:
     table: Table
     draft: Draft | None = None
     """What was drafted, where no schema was given."""
-    kept: dict[str, Any] = field(default_factory=dict)
+    cache: dict[str, Any] = field(default_factory=dict)
     """Answers that hold for as long as the schema does, for questions that are asked again."""
     prepared: tuple[str, Opened] | None = None
     """The YAML of a schema that a question made and held against the rows, and the rows under it."""
@@ -68,17 +68,17 @@ class Opened:
         """Whom the columns that would be released single out."""
         return self._once(f"unique by {person}", lambda: Uniqueness(self.at_hand(person)))
 
-    def _once(self, name: str, work: Callable[[], Made]) -> Made:
-        if name not in self.kept:
-            self.kept[name] = work()
-        found: Made = self.kept[name]
+    def _once(self, name: str, work: Callable[[], Answer]) -> Answer:
+        if name not in self.cache:
+            self.cache[name] = work()
+        found: Answer = self.cache[name]
         return found
 
     def prepare(self, schema: Schema) -> str:
         """The YAML of another schema of these rows, held against them; InputError, without a value, where they differ."""
-        made = under(self, schema)
-        text = made.table.schema.dump()
-        self.prepared = text, made
+        revised = under(self, schema)
+        text = revised.table.schema.dump()
+        self.prepared = text, revised
         return text
 
 
@@ -162,20 +162,20 @@ def under(opened: Opened, schema: Schema) -> Opened:
     """The same rows under another schema: only columns whose values are read in another way are read again."""
     old = opened.table
     missing = schema.missing == old.schema.missing
-    kept = {c.name for c in schema if missing and c.name in old.schema and alike(old.schema[c.name], c)}
-    if schema.names == old.schema.names and kept == set(schema.names):
+    unchanged = {c.name for c in schema if missing and c.name in old.schema and alike(old.schema[c.name], c)}
+    if schema.names == old.schema.names and unchanged == set(schema.names):
         found = Opened(opened.path, opened.layout, opened.names, opened.source, old.under(schema), opened.draft)
         if "live" in opened.__dict__ and old.rows > LIVE:
             found.__dict__["live"] = opened.live.under(schema)
         return found
-    read = tuple(column for column in schema if column.name not in kept)
+    read = tuple(column for column in schema if column.name not in unchanged)
     try:
         # The texts of a fault are shown on a page: how many rows differ, and none of their values.
         anew = make(replace(schema, columns=read, zeros=()), opened.names, opened.source, where=opened.path.name)
     except InputError as error:
         raise InputError([replace(fault, values=()) for fault in error.faults]) from None
-    columns = tuple(c if c.name in kept else anew.schema[c.name] for c in schema)
-    arrays = {name: old[name] if name in kept else anew[name] for name in schema.names}
+    columns = tuple(c if c.name in unchanged else anew.schema[c.name] for c in schema)
+    arrays = {name: old[name] if name in unchanged else anew[name] for name in schema.names}
     texts = {n: words for n, words in (*old.texts.items(), *anew.texts.items()) if n in schema and schema[n].kind in FREE}
     table = Table(replace(schema, columns=columns), arrays, texts, tuple(name for name in opened.names if name not in schema))
     return Opened(opened.path, opened.layout, opened.names, opened.source, table, opened.draft)

@@ -42,7 +42,7 @@ async def show(view: View) -> Shown:
     if job.state.open:
         return Shown(join(head, at_work(view, job)), job.command, title=words.percent(job.share), refresh=True)
     if job.state is not State.DONE:
-        return Shown(join(head, ended(view, job, said.ENDED[job.state])), job.command)
+        return Shown(join(head, _other(view, release), ended(view, job, said.ENDED[job.state])), job.command)
     return await _found(view, release, head)
 
 
@@ -125,7 +125,7 @@ def _link(label: str, target: str) -> Html:
 
 def _release(view: View, form: Form) -> Job:
     """The release that a form is about; a fault where it has none to attack."""
-    found = next((job for job in releases.made(view) if job.folder.name == form.get("run")), None)
+    found = next((job for job in releases.released(view) if job.folder.name == form.get("run")), None)
     if found is None:
         form.fault("run", words.NO_SUCH_RUN)
         form.check()
@@ -266,7 +266,7 @@ def _run_of(view: View, form: Form) -> str:
 
 def mark(view: View) -> Mark:
     """How the audit of the latest release stands."""
-    release = next(iter(releases.made(view)), None)
+    release = next(iter(releases.released(view)), None)
     job = None if release is None else releases.main_audit(view, release)
     if release is None or job is None or job.state.open:
         return Mark.TODO

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from hushtable.studio.parts import bar, button, form
 from hushtable.studio.view import View
 from hushtable.studio.words import columns as said
 
+SENTINELS = "sentinels"
+"""The remark that numbers may mean a missing value, which questionnaires have in all their columns."""
 MANY = "many"
 """The id of the form that the ticks belong to."""
 
@@ -48,7 +51,7 @@ def _lines(
         aria_label=said.tick(name),
     )
     cells: list[tuple[str, Child]] = [
-        ("", element("div", box, element("span", element("strong", name), _small(label)), class_="name-cell")),
+        ("", element("div", box, element("span", element("strong", _breakable(name)), _small(label)), class_="name-cell")),
         (said.KIND, _kind(view, entry, place)),
         (said.ROLE, join(_role(view, entry, place, hidden), _small(said.suggested(reasons.get(entry["role"], ""))))),
         (said.VALUES, _values(entry)),
@@ -72,6 +75,12 @@ def _lines(
     if any(remarks):
         lines.append(element("tr", element("td", remarks, colspan=len(said.HEADS)), class_="remark"))
     return lines
+
+
+def _breakable(name: str) -> Html:
+    """A name that may go on in the next line after a mark in it, and not in the midst of a word."""
+    parts = re.split(r"(?<=[_.\-/])", name)
+    return join([element("wbr") if place else None, part] for place, part in enumerate(parts))
 
 
 def _kind(view: View, entry: Mapping[str, Any], place: int) -> Html:
@@ -99,7 +108,13 @@ def _role(view: View, entry: Mapping[str, Any], place: int, hidden: Mapping[str,
     legend = element("legend", said.role_of(entry["name"]), class_="unseen")
     fields = element("fieldset", legend, element("div", options, class_="switch small"), class_="field")
     return form(
-        view, "role", kept(hidden), _hidden("column", place), fields, element("noscript", button(said.SAVE)), region="content"
+        view,
+        "role",
+        hidden_fields(hidden),
+        _hidden("column", place),
+        fields,
+        element("noscript", button(said.SAVE)),
+        region="content",
     )
 
 
@@ -123,10 +138,15 @@ def _remarks(
     for one in found:
         text, offer = said.remark(one["what"], one["codes"], one["other"], entry["kind"]), said.offered(one["what"], one["codes"])
         act = form(
-            view, "offer", kept(hidden), _hidden("column", place), _hidden("what", one["what"]), button(offer), region="content",
-            class_="inline",
+            view, "offer", hidden_fields(hidden), _hidden("column", place), _hidden("what", one["what"]), button(offer),
+            region="content", class_="inline",
         ) if offer else None  # fmt: skip
-        lines.append(element("div", element("span", text), act, class_="remark-line"))
+        like = sum((other["what"], other["codes"]) == (SENTINELS, one["codes"]) for other in remarks)
+        every = form(
+            view, "offer", hidden_fields(hidden), _hidden("column", place), _hidden("what", SENTINELS), _hidden("all", "yes"),
+            button(said.alike(like)), region="content", class_="inline",
+        ) if one["what"] == SENTINELS and like > 1 else None  # fmt: skip
+        lines.append(element("div", element("span", text), act, every, class_="remark-line"))
     return lines
 
 
@@ -135,7 +155,7 @@ def _still(remark: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
     numbers = entry["kind"] in ("integer", "real", "date")
     match remark["what"]:
         case "words":
-            return numbers and set(remark["codes"]) <= set(entry["missing"])
+            return (numbers or entry["kind"] == "ordinal") and set(remark["codes"]) <= set(entry["missing"])
         case "sentinels":
             return numbers and not set(remark["codes"]) <= set(entry["missing"])
         case "weight" | "copy":
@@ -176,7 +196,7 @@ def headline(found: Mapping[str, Any]) -> Html:
     )
 
 
-def kept(hidden: Mapping[str, str]) -> Html:
+def hidden_fields(hidden: Mapping[str, str]) -> Html:
     """The fields that lead back to the list that was shown."""
     return join(_hidden(name, value) for name, value in hidden.items())
 

@@ -8,7 +8,7 @@ from typing import Any
 from hushtable.report.html import Html, element, join, table
 from hushtable.studio.files import DICTIONARIES
 from hushtable.studio.parts import button, field, form, select, switch
-from hushtable.studio.screens.column_grid import kept
+from hushtable.studio.screens.column_grid import hidden_fields
 from hushtable.studio.view import View
 from hushtable.studio.words import columns as said
 
@@ -45,7 +45,7 @@ def column(view: View, entry: Mapping[str, Any], place: int, noticed: Mapping[st
         head,
         element("p", fault, class_="fault") if fault else None,
         element("p", said.DETAILS, class_="soft"),
-        form(view, "change", kept(own), fields, button(said.SAVE, main=True), region="content", class_="fields"),
+        form(view, "change", hidden_fields(own), fields, button(said.SAVE, main=True), region="content", class_="fields"),
     )
 
 
@@ -83,7 +83,7 @@ def yaml(view: View, text: str, faulty: Html | None) -> Html:
         back(view),
         element("h2", said.YAML_TITLE),
         element("p", said.YAML_SHOWN, class_="caution"),
-        form(view, "yaml", kept({"view": "yaml"}), fields, region="content", class_="fields yaml"),
+        form(view, "yaml", hidden_fields({"view": "yaml"}), fields, region="content", class_="fields yaml"),
         faulty,
     )
 
@@ -112,7 +112,7 @@ def dictionary(view: View) -> Html:
         back(view),
         element("h2", said.DICTIONARY_TITLE),
         element("p", said.DICTIONARY_HINT, class_="soft"),
-        form(view, "dictionary", kept({"view": "dictionary", "folder": at}), fields, region="content", class_="fields"),
+        form(view, "dictionary", hidden_fields({"view": "dictionary", "folder": at}), fields, region="content", class_="fields"),
     )
 
 

@@ -16,7 +16,7 @@ async def show(view: View) -> Shown:
     items = [
         element(
             "li",
-            element("p", element("span", entry.time.replace("T", " "), class_="soft"), " · ", entry.screen),
+            element("p", element("span", said.time(entry.time), class_="soft"), " · ", entry.screen.capitalize()),
             element("p", entry.change),
             element("p", f"{words.REASON}: {entry.reason}", class_="soft") if entry.reason else None,
             element("pre", element("code", shlex.join(entry.command)), tabindex=0) if entry.command else None,

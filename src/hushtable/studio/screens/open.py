@@ -95,14 +95,15 @@ def _choose(view: View, *, folded: bool) -> Html:
     up = None if folder == files.root else element("p", element("a", said.UP, href=view.to("open", folder=_up(view))))
     rows = [
         [element("a", f"{e.name}/", href=view.to("open", folder=e.id)), said.FOLDER, ""] if e.folder
-        else [e.name, words.size(e.bytes), post_button(view, "table", said.OPEN, file=e.id)]
+        else [e.name, words.size(e.bytes), post_button(view, "table", said.OPEN, about=e.name, file=e.id)]
         for e in entries
     ]  # fmt: skip
     listing = table([said.NAME, said.SIZE, said.ACTION], rows, label=said.LISTING, sortable=False, class_="files") if rows else None
     known = [path for path in places.recent() if files.inside(path)]
     recent = [
-        element("li", element("span", said.workspace(path.name)), post_button(view, "recent", said.GO_ON_WITH, file=files.id(path)))
+        element("li", element("span", name), post_button(view, "recent", said.GO_ON_WITH, about=name, file=files.id(path)))
         for path in known
+        if (name := said.workspace(path.name))
     ]
     inner = join(
         element("section", element("h2", said.RECENT), element("ul", recent, class_="listed")) if recent else None,

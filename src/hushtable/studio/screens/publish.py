@@ -19,6 +19,8 @@ from hushtable.studio.working import at_work, ended
 
 VERB, CHECK = "publish", "check"
 ABOUT = ("title", "contact", "licence", "purpose")
+DESCRIBED = "described"
+"""The item that the form settles."""
 AUDITED = ("audited", "audit counts", "decision")
 """The items that an audit settles."""
 
@@ -63,7 +65,7 @@ async def _form(view: View, release: Job, head: Html | None) -> Shown:
                 await unsaid(view),
                 _checklist(view, release, listed),
                 _fields(view, release, filled, found["date"], listed),
-                _files(found["files"]),
+                _files(found["files"], said.FILES_CHANGE),
             ),
             element("section", element("h2", said.CARD), _card(found), id="card", class_="reader"),
             class_="publish",
@@ -75,8 +77,8 @@ async def _form(view: View, release: Job, head: Html | None) -> Shown:
 
 def _about(view: View, release: Job) -> dict[str, str]:
     """What was typed, or else what was kept for this table."""
-    kept = view.workspace.chosen("publish")
-    return {name: view.value(name, kept.get(name, "")) for name in ABOUT}
+    chosen = view.workspace.chosen("publish")
+    return {name: view.value(name, chosen.get(name, "")) for name in ABOUT}
 
 
 async def _checked(view: View, release: Job, about: Mapping[str, str]) -> dict[str, Any] | None:
@@ -114,7 +116,8 @@ def _checklist(view: View, release: Job, listed: Mapping[str, Any] | None) -> Ht
     if listed["refused"]:
         lead = said.REFUSED
     else:
-        lead = said.ANSWERABLE if listed["answerable"] else said.READY
+        undescribed = any(check["item"] == DESCRIBED and check["state"] != "holds" for check in listed["checks"])
+        lead = said.ANSWERABLE if listed["answerable"] else said.TO_DESCRIBE if undescribed else said.READY
     unsettled = any(check["item"] in AUDITED and check["state"] != "holds" for check in listed["checks"])
     link = said.TO_AUDIT if releases.audited(view, release) is None else said.TO_VERDICT
     return element(
@@ -168,14 +171,14 @@ def _card(found: Mapping[str, Any]) -> Html:
     return element("div", Html(found["head"]), inner, class_="card-preview", tabindex=0, role="region", aria_label=said.CARD)
 
 
-def _files(files: Sequence[Sequence[Any]]) -> Html:
+def _files(files: Sequence[Sequence[Any]], change: str = "") -> Html:
     rows = [
         [name, said.size(size), element("code", digest, class_="hash") if digest else said.ITSELF] for name, size, digest in files
     ]
     return element(
         "section",
         element("h2", said.FILES),
-        element("p", said.FILES_WHAT, class_="soft"),
+        element("p", said.FILES_WHAT, " ", change, class_="soft"),
         table([said.FILE, said.SIZE, said.HASH], rows, label=said.FILES, sortable=False, class_="file-list"),
     )
 
@@ -285,7 +288,7 @@ async def check(view: View, form: Form) -> str:
 
 
 def _release(view: View, form: Form) -> Job:
-    found = next((job for job in releases.made(view) if job.folder.name == form.get("run")), None)
+    found = next((job for job in releases.released(view) if job.folder.name == form.get("run")), None)
     if found is None:
         form.fault("run", words.NO_SUCH_RUN)
         form.check()
@@ -310,7 +313,7 @@ async def again(view: View, form: Form) -> str:
 
 def mark(view: View) -> Mark:
     """Done once the latest release was published."""
-    release = next(iter(releases.made(view)), None)
+    release = next(iter(releases.released(view)), None)
     if release is None:
         return Mark.TODO
     jobs = [job for job in _jobs(view, release) if job.verb == VERB]

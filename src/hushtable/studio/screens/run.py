@@ -44,7 +44,7 @@ def _job(view: View, job: Job) -> Html:
         return at_work(view, job)
     if job.state is State.DONE:
         return _done(view, job) if job.verb in VERBS else _worked_out(view, job)
-    faults = element("ul", [element("li", str(fault).removeprefix(": ")) for fault in job.faults], class_="reasons-list")
+    faults = element("ul", [element("li", words.fault(fault)) for fault in job.faults], class_="reasons-list")
     parts: list[Child] = [element("p", said.ENDED[job.state], class_="lead void"), faults if job.faults else None]
     parts += [element("p", note, class_="soft") for note in job.notes]
     if columns := [name for name in view.workspace.roles() if any(name in fault.where.split() for fault in job.faults)]:

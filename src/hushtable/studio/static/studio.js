@@ -37,9 +37,24 @@
     if (place.at != null && next.setSelectionRange && next.type === "text") next.setSelectionRange(place.at, place.at);
   };
 
+  // Nothing can be asked any more: it is said once, and what was typed stays on the page.
+  const lost = () => {
+    const place = byId("faults");
+    if (!place || place.dataset.lost) return;
+    place.dataset.lost = "yes";
+    place.className = "faults";
+    place.setAttribute("role", "alert");
+    place.textContent = document.body.dataset.lost;
+    place.scrollIntoView({ block: "nearest" });
+  };
+  const found = () => {
+    const place = byId("faults");
+    if (place && place.dataset.lost) place.replaceWith(Object.assign(document.createElement("div"), { id: "faults" }));
+  };
   const ask = async (url, options) => {
-    const answer = await fetch(url, { credentials: "same-origin", ...options });
-    if (answer.headers.get("x-studio") === "locked") location.reload();
+    const answer = await fetch(url, { credentials: "same-origin", ...options }).catch(() => null);
+    if (!answer) lost();
+    else if (answer.headers.get("x-studio") === "locked") location.reload();
     return answer;
   };
   // The page as it is now, for regions that something outside of this page has changed.
@@ -47,6 +62,7 @@
   const refresh = async (ids) => {
     const mine = ++newest;
     const answer = await ask(location.href);
+    if (!answer) return;
     const text = await answer.text();
     if (mine !== newest) return;
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
@@ -62,8 +78,9 @@
     sent.set(region, turn);
     form.setAttribute("aria-busy", "true");
     const answer = await ask(form.action, { method: "POST", body });
-    const text = await answer.text();
+    const text = answer && (await answer.text());
     form.removeAttribute("aria-busy");
+    if (!answer) return;
     if (sent.get(region) !== turn) return;
     const at = new URL(answer.url);
     if (answer.ok && at.pathname !== location.pathname) {
@@ -133,6 +150,7 @@
       const place = queue.shift();
       if (!document.contains(place)) continue;
       const answer = await ask(place.dataset.load);
+      if (!answer) break;
       const text = await answer.text();
       if (answer.status === 204 || !document.contains(place)) continue;
       const made = new DOMParser().parseFromString(`<body>${text}`, "text/html").body;
@@ -238,6 +256,16 @@
     events.addEventListener("locked", () => {
       events.close();
       location.reload();
+    });
+    // The browser tries again by itself; that nobody answers is said once it has tried for a while.
+    let silent = 0;
+    events.addEventListener("open", () => {
+      clearTimeout(silent);
+      silent = 0;
+      found();
+    });
+    events.addEventListener("error", () => {
+      silent ||= setTimeout(lost, 5000);
     });
     addEventListener("pagehide", () => events.close());
   };

@@ -9,7 +9,7 @@ from typing import Any
 import hushtable as ht
 from hushtable.display import Progress
 from hushtable.pipeline import recipe as known
-from hushtable.studio.questions.recipes import preflighted, told
+from hushtable.studio.questions.recipes import preflight_json, preflighted
 
 
 def preflight(request: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
@@ -19,4 +19,4 @@ def preflight(request: Mapping[str, Any], folder: Path, progress: Progress) -> d
     found = preflighted(
         table, recipe, request["epsilon"], learn=bool(request.get("learn")), unit=request.get("unit"), progress=progress
     )
-    return told(found)
+    return preflight_json(found)

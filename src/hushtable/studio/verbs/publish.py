@@ -26,7 +26,7 @@ def publish(request: Mapping[str, Any], folder: Path, progress: Progress) -> dic
         undo.callback(shutil.rmtree, target, ignore_errors=True)
         progress(DESCRIBE, 1.0)
         progress(PACK, 0.0)
-        made = ht.publish(
+        published = ht.publish(
             target, zipped, audit=request["audit"], source=(request["source"], request["digest"]), by=request["by"],
             reason=request["reason"],
         )  # fmt: skip
@@ -40,11 +40,11 @@ def publish(request: Mapping[str, Any], folder: Path, progress: Progress) -> dic
         undo.pop_all()
     return {
         "zip": zipped.name,
-        "bytes": made.bundle.bytes,
-        "sha256": made.bundle.sha256,
-        "files": [[file.name, file.bytes, file.sha256] for file in made.bundle.files],
+        "bytes": published.bundle.bytes,
+        "sha256": published.bundle.sha256,
+        "files": [[file.name, file.bytes, file.sha256] for file in published.bundle.files],
         "unchecked": [str(fault) for fault in found.unchecked],
-        "checklist": plain(made.checklist),
+        "checklist": plain(published.checklist),
     }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hushtable.display import listed
+from hushtable.errors import Fault
+
 STUDIO = "hush studio"
 PRIVATE = "Private: computed from the raw rows, on this machine alone"
 SKIP = "Skip to the content"
@@ -61,6 +64,10 @@ REDONE = "Done again: the schema is what it was before Undo"
 READING = "Reading the file"
 HASHING = "Computing its hash"
 CANCEL = "Cancel"
+LOST = (
+    "The studio does not answer any more: it has probably ended. Start it again with hush studio, and go on where you were: what "
+    "was saved is there, and a job that was at work can be run again."
+)
 TRY_AGAIN = "This page can be shown once that is mended."
 AS_JOB = "It can be worked out beside the pages."
 WORK_IT_OUT = "Work it out beside the pages"
@@ -106,6 +113,17 @@ def count_columns(count: int) -> str:
 def faults(count: int) -> str:
     """The head of the summary of faults."""
     return "This could not be done:" if count == 1 else f"This could not be done, for {count} reasons:"
+
+
+def fault(fault_: Fault) -> str:
+    """One fault in a line: what it is about, what is wrong, and in how many rows."""
+    text = f"{fault_.where}: {fault_.reason}" if fault_.where else fault_.reason
+    if not fault_.rows:
+        return text
+    some = listed([f"{row:,}" for row in fault_.rows[:5]])
+    if fault_.count <= len(fault_.rows):
+        return f"{text}; in {'row' if len(fault_.rows) == 1 else 'rows'} {some}"
+    return f"{text}; in {fault_.count:,} rows, such as row number {some}"
 
 
 def between(low: float | None, high: float | None) -> str:

@@ -66,6 +66,10 @@ HITS = (
     "in it. The difference is what being in the release costs; measured, with its interval."
 )
 NO_ATTACK = "No attack of this kind gave a number."
+ONLY_CHANCE = (
+    "No record is known to be at risk. Those below were hit by some attack, but by no more than chance explains: they are shown "
+    "so that you can see for yourself."
+)
 NO_PEOPLE = "No attack that hits people one by one gains more than chance explains, so no record is known to be at risk."
 PEOPLE_WHAT = (
     "Rows of the training table, counted from 1, the riskiest first. Risk is the share of the hits that are owed to being in the "

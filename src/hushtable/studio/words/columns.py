@@ -36,6 +36,7 @@ BARS = (
 )
 WAITING = "…"
 COUNTING = "Counting whom the columns single out …"
+GO_ON = "Go on to the recipe"
 NEVER_LEAVES = "never released"
 WITHOUT_SCRIPT = "Work out the risk of these columns"
 SAVE = "Save"
@@ -74,7 +75,9 @@ DETAILS = "What are its values?"
 LABEL_FIELD = "Label"
 LABEL_HINT = "What people call it. It is shown here beside the name, and is not released."
 KIND_FIELD = "Kind"
-KIND_HINT = "The values are read again. A word or two beside numbers become missing codes."
+KIND_HINT = "The values are read again. A word or two beside numbers become missing codes; dates must all be written in one form."
+DATE_CODES = {"%Y": "YYYY", "%y": "YY", "%m": "MM", "%d": "DD", "%b": "MMM", "%H": "hh", "%M": "mm", "%S": "ss"}
+"""How a form of dates is read by people."""
 MISSING_FIELD = "Codes that mean a missing value"
 MISSING_HINT = "With commas between them, such as N, -99. An empty cell always is one."
 LOW, HIGH = "Least value", "Greatest value"
@@ -161,7 +164,11 @@ def never(names: Sequence[str]) -> str:
 
 def why(reason: str) -> str:
     """Why a kind was drafted, before the hint of its field."""
-    return f"Drafted by: {reason}. {KIND_HINT}" if reason else KIND_HINT
+    if not reason:
+        return KIND_HINT
+    for code, letters in DATE_CODES.items():
+        reason = reason.replace(code, letters)
+    return f"Why it was suggested: {reason}. {KIND_HINT}"
 
 
 def whom(found: Mapping[str, Any]) -> str:
@@ -213,8 +220,9 @@ def marked(count: int, total: int) -> str:
     """How many domains were read from the rows."""
     if not count:
         return "Every domain is declared public knowledge."
-    verb = "was" if count == 1 else "were"
-    return f"The domain of {count:,} of {total:,} columns {verb} read from the rows; a privacy budget needs them declared public."
+    if total == 1 or count == 1:
+        return f"The domain of {count:,} of {total:,} columns was read from the rows; a privacy budget needs it declared public."
+    return f"The domains of {count:,} of {total:,} columns were read from the rows; a privacy budget needs them declared public."
 
 
 def follows(source_: str, share: float, *, both: bool) -> str:
@@ -260,9 +268,10 @@ def filtered(label: str, count: int) -> str:
 def remark(what: str, codes_: Sequence[str], other: str, kind: str) -> str:
     """What seems to be the matter with a column."""
     said = listed([quoted(code) for code in codes_], 4)
+    stands = "stands" if len(codes_) == 1 else "stand"
     return {
         "words": f"Read as {KINDS[kind]}, with {said} as missing.",
-        "sentinels": f"{said} stands apart from all other numbers, and may mean a missing value.",
+        "sentinels": f"{said} {stands} apart from all other numbers, and may mean a missing value.",
         "weight": "A survey weight, by its name: how many people a row stands for. It can single out a record.",
         "household": "It numbers households or families: who shares its value belongs together.",
         "copy": f"It says the same as {other}.",
@@ -279,6 +288,11 @@ def offered(what: str, codes_: Sequence[str]) -> str:
     }.get(what, "")  # fmt: skip
 
 
+def alike(count: int) -> str:
+    """The same, in all columns where the same was noticed."""
+    return f"The same in all {count:,} columns like it"
+
+
 def set_role(names: Sequence[str], role: str) -> str:
     """Columns were given a role."""
     return f"Role of {listed(names, 8)}: {ROLES[role]}"
@@ -292,6 +306,11 @@ def made_public(names: Sequence[str]) -> str:
 def changed(name: str, parts: Sequence[str]) -> str:
     """A column was changed."""
     return f"Column {name}: {'; '.join(parts)}"
+
+
+def changed_alike(names: Sequence[str], part: str) -> str:
+    """Columns were changed alike."""
+    return f"Columns {listed(names, 8)}: {part}"
 
 
 def new_kind(kind: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from hushtable.display import listed
 from hushtable.studio.words import duration
 
 LABEL = "Compare"
 QUESTION = "Which one?"
 RECIPES = "What to compare"
 RECIPES_HINT = (
-    "Each value of its main knob is one release, made on three quarters of the rows and attacked and measured with the others."
+    "Each value of its main setting is one release, made on three quarters of the rows and attacked and measured with the others."
 )
 GRID_OF = "values of"
 NO_KNOB = "as it comes"
@@ -29,12 +31,12 @@ PUBLIC_HINT = "Then looking at them costs nobody any privacy, and a proof holds 
 START = "Compare"
 NOTHING = "Choose at least one recipe"
 NO_VALUES = "Enter values with commas between them"
-TIME_UNKNOWN = "How long it takes is not known before the first cells are done; they then say it for the others."
+TIME_UNKNOWN = "How long it takes is not known before the first releases are done; they then tell it for the others."
 RESULTS = "What was found so far", "What was found"
 NONE_YET = "The first release is not done yet."
 RECOMMENDED = "recommended"
 RANKED = "All releases, the best first"
-HEADS = ("#", "Release", "Promise", "Worst attack", "Alarms", "Asked", "Time", "Take it")
+HEADS = ("#", "Release", "Promise", "Worst attack", "Alarms", "Meets what was asked", "Time", "Take it")
 TAKE = "Take"
 FAILED = "gave no release"
 PLANE = "Risk and use"
@@ -65,10 +67,29 @@ PAY, NAME, OPENLY, VOID = "Pay for the choice", "It was fixed before", "Choose o
 VOID_TEXT = "Its card will say that it was chosen by looking at private rows, and that its proof is void."
 BEFORE, BEFORE_HINT = "Where recipe and epsilon were fixed", "A protocol, a policy, a plan with its date. It goes to the journal."
 NO_BEFORE = "Say where they were fixed"
-CANNOT_PAY = "Needs two private recipes or more, with declared domains"
+CANNOT_PAY = "Needs a comparison of two private recipes or more, with declared domains."
 NO_PAY = "There is nothing to choose among that could be paid for"
 PAID = "The best of several private recipes will be chosen privately; the budget pays for it"
 TO_RECIPE = "Go on to Recipe"
+TO_DECLARE = "Declare it public on Columns"
+REFUSED = {
+    "undeclared": "",
+    "budget": "Its privacy budget is too small for what it has to count here: try a larger epsilon, or fewer columns.",
+    "promise": "It cannot keep its promise with these settings, so it was not made: try others, or a larger epsilon.",
+    "columns": "It cannot work on these columns as they are: change their kinds or roles on Columns, or take another recipe.",
+    "": "It went wrong while it was made.",
+}
+"""Why a recipe gives no release, where that can be seen without the rows."""
+IN_FULL = "The message in full"
+WAYS = {
+    "pay": (
+        "Let the budget pay for the choice: about five releases are made by these recipes and the best is chosen privately. Each "
+        "is made with about half of the budget, so expect what half of your epsilon reaches here."
+    ),
+    "name": "Recipe and epsilon were fixed before anybody looked at these rows, and are taken whatever this page says.",
+    "public": "Compare on public rows, or on older rows of the same kind that are public, and take what is best there.",
+}
+"""How a proof is kept."""
 
 
 def seconds_of(seconds: float | None) -> str:
@@ -83,7 +104,7 @@ def not_computed(knob: str, value: str, seconds: float | None) -> str:
 
 def remaining(seconds: float, cells: int, unknown: int) -> str:
     """How long the rest takes, by the cells that are done."""
-    text = f"About {duration(seconds)} to go for {cells} cells, by those that are done"
+    text = f"About {duration(seconds)} to go for {cells} releases, by those that are done"
     return f"{text}; of {unknown} nothing is known yet." if unknown else f"{text}."
 
 
@@ -132,3 +153,28 @@ def within(cell: str, label: str) -> str:
 def best_of(recipes: Sequence[str]) -> str:
     """What stands for a recipe where several are paid for."""
     return f"best of {', '.join(recipes)}"
+
+
+def undeclared(found: Mapping[str, Any]) -> str:
+    """Why a private recipe gives no release before something is declared."""
+    parts = [f"the values of {listed(found['columns'], 4)}"] if found["columns"] else []
+    parts += ["the missing codes"] if found["codes"] else []
+    return f"{' and '.join(parts)} were read off the rows, so a privacy budget proves nothing: declare them public first"
+
+
+def lacking(recipes: Sequence[str], found: Mapping[str, Any]) -> str:
+    """The recipes that give no release before something is declared."""
+    verb = "spends" if len(recipes) == 1 else "spend"
+    rest = "gives no release yet" if len(recipes) == 1 else "give no releases yet"
+    return f"{listed(recipes)} {verb} a privacy budget and {rest}: {undeclared(found)}."
+
+
+def needs_declared(found: Mapping[str, Any]) -> str:
+    """The same of one release."""
+    text = undeclared(found)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def no_recipe(name: str, near: str) -> str:
+    """A name that no recipe has."""
+    return f"There is no recipe {name}{near}: the screen Recipe lists them all"

@@ -89,7 +89,7 @@ def written(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("Delimiter", DELIMITERS.get(layout["delimiter"], layout["delimiter"])),
         ("Decimal mark", {".": "point", ",": "comma"}.get(found["decimal"], "none seen")),
-        ("Encoding", layout["encoding"]),
+        ("Encoding", ENCODINGS.get(layout["encoding"], layout["encoding"].upper())),
         ("First line", "names" if layout["header"] else "a record"),
         ("First column", "numbers the rows" if layout["index"] else ""),
     ]

@@ -17,6 +17,7 @@ ROWS_HINT = (
 )
 SAVE = "Save"
 TO_COLUMNS = "Say it on Columns"
+HERE = "Say it here."
 LABEL = "Persons"
 OTHER = (
     "When this release was made, it was said otherwise who a row is about: its rows were set aside, and its promise made, for "
@@ -29,7 +30,7 @@ def option(one: Mapping[str, Any]) -> str:
     """A column that could say it."""
     if one["most"] <= 1:
         return f"{one['name']} (no value twice)"
-    return f"{one['name']} ({one['values']:,} values, up to {one['most']:,} rows each)"
+    return f"{one['name']} ({one['values']:,} values, up to {one['most']:,} rows)"
 
 
 def unsaid(one: Mapping[str, Any]) -> str:

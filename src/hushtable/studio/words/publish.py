@@ -11,6 +11,7 @@ NONE_YET = "There is no release yet that could be published."
 TO_RUN = "Make one"
 CHECKLIST = "Checklist"
 READY = "Nothing on the list speaks against publishing it."
+TO_DESCRIBE = "Nothing on the list speaks against publishing it, once its card says what the data is."
 REFUSED = "It cannot be published yet: what is marked with a cross must be mended first."
 ANSWERABLE = "Something is open. It can be published if somebody answers for it by name, with a reason."
 ITEMS = {
@@ -51,9 +52,8 @@ LACKING = {
 }
 CARD = "The card, as its reader sees it"
 FILES = "What goes out"
-FILES_WHAT = (
-    "Audits, the journal and rows that were set aside are never in it. The card and the schema change with what is said above."
-)
+FILES_WHAT = "Audits, the journal and rows that were set aside are never in it."
+FILES_CHANGE = "The card and the schema change with what is said above."
 FILE, SIZE, HASH = "File", "Size", "SHA-256"
 ITSELF = "it holds the others"
 PUBLISHED = "It is published: a folder and a zip of it."

@@ -35,6 +35,11 @@ PROMISE, HAPPENS, TIME = "It promises", "What happens to values", "Time"
 WHEN = "When to take it, and when not"
 TAKE_IT, LOOK_ELSEWHERE = "Take it if", "Look elsewhere if"
 CHOOSE, CHOSEN = "Choose", "Chosen"
+TO_SETUP = "Set it and run it"
+PROVEN = (
+    "Differential privacy, which some of these prove: the release would be nearly the same had any one person been left out. "
+    "Epsilon says how nearly; delta is the small chance that this fails."
+)
 TO_COMPARE = "Not sure? Compare them on your table"
 ALL = "All recipes"
 SEARCH, SEARCH_HINT = "Search all recipes", "By name, by what they do, or by what they promise."
@@ -104,14 +109,15 @@ def usual_time(seconds: float | None) -> str:
 
 def knobs(count: int) -> str:
     """The head of the folded knobs."""
-    return "1 other knob" if count == 1 else f"{count} other knobs"
+    return "1 other setting" if count == 1 else f"{count} other settings"
 
 
-def error(width: float, epsilon: float) -> str:
+def error(width: float, epsilon: float, rows: int = 1) -> str:
     """What a budget means for a count."""
     low, high = max(0.0, 100 - width), 100 + width
+    whom = "people" if rows == 1 else "rows"
     return (
-        f"100 people become 100 ± {number(round(width))} at epsilon {epsilon:g}: a noisy count of them lies between {round(low)} "
+        f"100 {whom} become 100 ± {number(round(width))} at epsilon {epsilon:g}: a noisy count of them lies between {round(low)} "
         f"and {number(round(high))} in 19 of 20 cases, and a count of 10,000 is off by no more. Planned, not measured."
     )
 

@@ -50,10 +50,15 @@ def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple
     """
     plain, strong = WEIGHTS, max(1, round(WEIGHTS * favour))
     weights: dict[tuple[str, ...], int] = {}
-    for size in range(2, way + 2):
+    for size in range(2, way + 1):
         for columns in combinations(schema.names, size):
-            if size <= way or target in columns:
-                weights[columns] = strong if target in columns else plain
+            weights[columns] = strong if target in columns else plain
+    if target in schema:
+        # Of many columns the sets without the target are too many to be looked through.
+        own = schema.names.index(target)
+        others = [place for place in range(len(schema)) if place != own]
+        for places in sorted(tuple(sorted((own, *some))) for some in combinations(others, way)):
+            weights[tuple(schema.names[place] for place in places)] = strong
     return weights
 
 
