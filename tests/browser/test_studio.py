@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 COLUMNS = ("birth_date", "sex", "education", "smoker", "diagnosis", "income")
 HUSH = "import sys; from hushtable.cli import main; sys.argv[0] = 'hush'; main()"
 WIDE, NARROW = (1280, 800), (390, 844)
+WIDTHS_AND_THEMES = [
+    pytest.param(WIDE, "light", id="wide-light"),
+    pytest.param(NARROW, "dark", id="narrow-dark"),
+    pytest.param(WIDE, "dark", id="wide-dark", marks=pytest.mark.nightly),
+    pytest.param(NARROW, "light", id="narrow-light", marks=pytest.mark.nightly),
+]
 
 
 @dataclass
@@ -255,8 +261,7 @@ def test_values_are_dragged_into_groups_and_levels_chosen_with_the_arrow_keys(st
     expect(page.locator("[data-drop]").filter(has_text="a group")).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize(("size", "theme"), WIDTHS_AND_THEMES)
 def test_every_screen_is_sound(studio: Opening, size: tuple[int, int], theme: str):
     window = studio(size, color_scheme=theme)
     open_people(window)

@@ -12,7 +12,7 @@ from hushtable.studio.jobs import Job, State
 from hushtable.studio.words import columns as said_of_columns
 from hushtable.studio.words import open as said_of_open
 from hushtable.studio.words import publish as said_of_publish
-from tests.browser.test_studio import NARROW, WIDE, Server, Window, serving, sound
+from tests.browser.test_studio import WIDTHS_AND_THEMES, Server, Window, serving, sound
 from tests.browser.test_studio_audit import prepared
 from tests.unit.studio.audited import attacked, released
 from tests.unit.studio.client import Client
@@ -93,16 +93,10 @@ def publish(window: Window) -> None:
     page.get_by_text(said_of_publish.PUBLISHED).first.wait_for()
 
 
-@pytest.fixture(params=["light", "dark"])
-def theme(request: pytest.FixtureRequest) -> str:
-    """One of the themes."""
-    return str(request.param)
-
-
-@pytest.fixture(params=[WIDE, NARROW], ids=["wide", "narrow"])
-def page(request: pytest.FixtureRequest, window: Window, theme: str) -> Page:
+@pytest.fixture
+def page(window: Window, size: tuple[int, int], theme: str) -> Page:
     """The page of the window, of this width and in this theme."""
-    window.page.set_viewport_size({"width": request.param[0], "height": request.param[1]})
+    window.page.set_viewport_size({"width": size[0], "height": size[1]})
     window.page.emulate_media(color_scheme=theme)
     return window.page
 
@@ -113,6 +107,7 @@ def unfolded(page: Page) -> list[str]:
     return sound(page)
 
 
+@pytest.mark.parametrize(("size", "theme"), WIDTHS_AND_THEMES)
 def test_what_was_done_is_sound(window: Window, page: Page):
     found = {}
     for screen in SCREENS:
@@ -121,6 +116,7 @@ def test_what_was_done_is_sound(window: Window, page: Page):
     assert {screen: faults for screen, faults in found.items() if faults} == {}
 
 
+@pytest.mark.parametrize(("size", "theme"), WIDTHS_AND_THEMES)
 def test_what_is_refused_and_written_by_hand_is_sound(window: Window, page: Page):
     window.go("recipe?q=mdav")
     page.locator("#pick-mdav").first.click()
@@ -139,6 +135,7 @@ def test_what_is_refused_and_written_by_hand_is_sound(window: Window, page: Page
     assert (refused, written, unfolded(page)) == ([], [], [])
 
 
+@pytest.mark.parametrize(("size", "theme"), WIDTHS_AND_THEMES)
 def test_a_first_line_that_is_questioned_is_sound(window: Window, page: Page):
     window.go("open?folder=")
     page.get_by_role("row", name="visits.csv").get_by_role("button").click()

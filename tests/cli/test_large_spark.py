@@ -49,6 +49,7 @@ def test_a_schema_is_drafted_and_declared(tmp_path, hush):
     assert not Schema.load(tmp_path / f"{ENGINE}.yaml").undeclared
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("by_person", [True, False])
 def test_a_release_is_applied_to_new_rows(tmp_path, hush, by_person):
     town = people(1200, seed=5).select(["birth_date", "sex", "postcode", "diagnosis"])
@@ -72,6 +73,7 @@ def test_a_release_is_applied_to_new_rows(tmp_path, hush, by_person):
     assert by_person or (code, reason.count("would be suppressed")) == (3, 1)
 
 
+@pytest.mark.nightly
 def test_a_choice_of_levels_is_judged_and_searched(tmp_path, hush):
     home, said = halves(held(FIVE), tmp_path), []
     for engine in ENGINES:

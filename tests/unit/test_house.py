@@ -27,6 +27,7 @@ KERNELS = {
     "anonymize/recoding/suppress_cells.py: _settle",
     "audits/matching.py: _unlike",
     "evidence/neighbours/scan.py: _bounds",
+    "evidence/neighbours/scan.py: _boxes",
     "evidence/neighbours/scan.py: _chunk",
     "evidence/neighbours/scan.py: _hopeful",
     "evidence/neighbours/scan.py: scan",

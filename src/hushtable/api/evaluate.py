@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from hushtable.anonymize.lattice.choices import Choice, Choices, Rung
 from hushtable.anonymize.lattice.generalize import Generalize
@@ -17,6 +17,19 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.table.rows import Rows
 
 RECIPE = "k-anonymity"
+
+
+class DemandFields(TypedDict, total=False):
+    """What is demanded of the classes, as the step ``generalize`` takes it."""
+
+    k: int
+    l: float  # noqa: E741 - its name in the field
+    t: float
+    limit: float
+
+
+DEMAND = DemandFields(k=5, l=0.0, t=1.0, limit=0.05)
+"""What is demanded where nothing else is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,18 +60,16 @@ def evaluate(
     table: Rows,
     levels: Mapping[str, int],
     *,
-    k: int = 5,
-    l: float = 0.0,  # noqa: E741 - its name in the field
-    t: float = 1.0,
-    limit: float = 0.05,
     person: str | None = None,
     rows_per_person: int | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
+    **demand: Unpack[DemandFields],
 ) -> Evaluation:
     """What one choice of levels keeps, suppresses and loses, as a release with these levels would.
 
-    Columns that are not named stay as they are. ``person`` is the key that identifies people, if they hold several rows, and
+    Columns that are not named stay as they are. Demanded are ``k`` (5), ``l`` (0) and ``t`` (1), with no more than a share
+    ``limit`` (0.05) of the rows suppressed. ``person`` is the key that identifies people, if they hold several rows, and
     ``rows_per_person`` how many rows of each a release reads: all when absent, else so many at random, which ``seed`` fixes as that
     of the release does. ``settings`` are further knobs of the step ``generalize``. Whoever judges many choices of one table groups
     its rows once, with ``choices``.
@@ -67,7 +78,7 @@ def evaluate(
     >>> ht.evaluate(ht.people(300), {"birth_date": 4}).choice.met
     False
     """
-    recipe = _recipe({"k": k, "l": l, "t": t, "limit": limit, **(settings or {})})
+    recipe = _recipe({**DEMAND, **demand, **(settings or {})})
     found = _choices(table, recipe, person, rows_per_person, seed)
     choice = found.at(levels)
     return Evaluation(choice=choice, recipe=fixed(recipe, choice.levels), choices=found)
@@ -76,17 +87,14 @@ def evaluate(
 def choices(
     table: Rows,
     *,
-    k: int = 5,
-    l: float = 0.0,  # noqa: E741 - its name in the field
-    t: float = 1.0,
-    limit: float = 0.05,
     person: str | None = None,
     rows_per_person: int | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
+    **demand: Unpack[DemandFields],
 ) -> Choices:
     """All choices of levels of a table, its rows grouped once: ``at``, ``around`` and ``along`` then judge each in a moment."""
-    recipe = _recipe({"k": k, "l": l, "t": t, "limit": limit, **(settings or {})})
+    recipe = _recipe({**DEMAND, **demand, **(settings or {})})
     return _choices(table, recipe, person, rows_per_person, seed)
 
 

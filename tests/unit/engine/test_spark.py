@@ -99,7 +99,7 @@ def assert_same_answers(one: Rows, other: Rows) -> None:
             np.testing.assert_array_equal(answered(Sum(name, 0.5), one), answered(Sum(name, 0.5), other))
 
 
-@settings(deadline=None, max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=1, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(width=4, rows=40), st.sampled_from(["csv", "parquet"]), st.integers(1, 7))
 def test_every_question_has_the_answer_of_memory_and_of_disk(tmp_path_factory, table, form, files):
     folder = in_files(table, tmp_path_factory.mktemp("rows"), files, form)
@@ -378,6 +378,7 @@ def test_a_source_that_changes_between_passes_stops_the_run(tmp_path):
         rows.fold(Total())
 
 
+@pytest.mark.nightly
 def test_other_rows_of_the_same_number_stop_the_run(tmp_path):
     """As when a worker is lost, and its blocks are made again of what is there by then."""
     table = held(UNEQUAL).select(["age", "town"])

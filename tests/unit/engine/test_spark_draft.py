@@ -36,19 +36,23 @@ def assert_same_draft(given: Path | str, *more) -> Draft:
     return found
 
 
-@pytest.mark.parametrize(("form", "sizes"), [("parquet", [1, 200, 0, 99]), ("csv", [150, 1, 149])])
+@pytest.mark.parametrize(
+    ("form", "sizes"), [("parquet", [1, 200, 0, 99]), pytest.param("csv", [150, 1, 149], marks=pytest.mark.nightly)]
+)
 def test_all_types_of_columns_are_drafted_as_on_one_machine(tmp_path, form, sizes):
     found = assert_same_draft(mixed(tmp_path / "rows", sizes, form))
     assert {column.kind for column in found.schema} >= {Kind.CATEGORY, Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.KEY}
     assert {line.missing for line in found.lines} > {0, 300}
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(width=4, rows=40).filter(lambda table: table.rows > 2), st.sampled_from(["csv", "parquet"]), st.integers(1, 4))
 def test_random_tables_are_drafted_as_on_one_machine(tmp_path_factory, table, form, files):
     assert_same_draft(in_files(table, tmp_path_factory.mktemp("rows"), files, form))
 
 
+@pytest.mark.nightly
 def test_what_is_too_much_for_one_list_or_one_look_is_picked_as_on_one_machine(tmp_path, monkeypatch):
     for module in (drafting, decoders):
         monkeypatch.setattr(module, "WORDS", 1000)
@@ -67,6 +71,7 @@ def test_what_is_too_much_for_one_list_or_one_look_is_picked_as_on_one_machine(t
     assert [line.missing for line in found.lines] == [0, 0, 0, 7200]
 
 
+@pytest.mark.nightly
 def test_what_spark_itself_reads_is_drafted_as_its_rows(tmp_path):
     folder = mixed(tmp_path / "rows", [300])
     with duckdb.connect() as connection:
@@ -82,6 +87,7 @@ def test_what_spark_itself_reads_is_drafted_as_its_rows(tmp_path):
     spark.session(SPARK).catalog.dropTempView("visits")
 
 
+@pytest.mark.nightly
 def test_a_dictionary_declares_on_spark_too(tmp_path):
     lines = "".join(f"{i % 90},{i % 2 + 1},{'N' if i % 6 == 0 else i * 250}\n" for i in range(120))
     (tmp_path / "rows.csv").write_text(f"age,sex,income\n{lines}")
@@ -100,6 +106,7 @@ def test_a_dictionary_declares_on_spark_too(tmp_path):
     assert "data dictionary wrong.csv, column sex" in said[0]
 
 
+@pytest.mark.nightly
 def test_first_lines_names_and_rows_are_judged_as_on_one_machine(tmp_path):
     (tmp_path / "bare.csv").write_text("34,Berlin\n" + "".join(f"{20 + i % 50},Berlin\n" for i in range(60)))
     (tmp_path / "twice.csv").write_text("a,a\n1,2\n3,4\n")
@@ -148,6 +155,7 @@ def test_workers_whose_hashes_may_differ_stop_the_draft(tmp_path, monkeypatch):
         draft(folder, SPARK)
 
 
+@pytest.mark.nightly
 def test_nothing_of_a_draft_stays_in_the_cluster(tmp_path):
     held = spark.session(SPARK).sparkContext._jsc.getPersistentRDDs
     before = held().size()
@@ -157,6 +165,7 @@ def test_nothing_of_a_draft_stays_in_the_cluster(tmp_path):
     assert held().size() <= before
 
 
+@pytest.mark.nightly
 def test_missing_keys_are_counted_by_workers(tmp_path):
     table = people(300)
     rows = on_spark(in_files(table, tmp_path / "rows"), table.schema)
