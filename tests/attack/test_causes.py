@@ -14,6 +14,7 @@ from hushtable.evidence.known import ALL, QUASI
 from hushtable.evidence.verdict import Action, Cause, CauseKind, Reach
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import Release
+from hushtable.privacy.noise import Entropy
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -108,7 +109,9 @@ def test_rows_that_stand_in_the_release_are_its_cause_and_a_recipe_that_keeps_no
     assert QUASI in cause.known
     assert cause.share == pytest.approx(0.2, abs=0.03)
     assert [one.action for one in cause.remedies] == [Action.CHANGE_ALL]
-    assert not audited(train, ht.release(train, "independent", epsilon=1.0, seed=0), control).alarms
+    # Noise from a seed: of fresh noise some draw in a hundred looks like the rows by chance.
+    remedy = ht.release(train, "independent", epsilon=1.0, seed=0, entropy=Entropy.seeded(0), unproven=True)
+    assert not audited(train, remedy, control).alarms
 
 
 def with_rare(seed: int, first: int) -> Table:

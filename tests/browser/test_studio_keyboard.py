@@ -32,6 +32,7 @@ SCREENS = (
 )
 
 
+@pytest.mark.nightly
 def test_tab_reaches_everything_on_every_screen_and_shows_where_it_is(studio):
     window = studio()
     open_people(window)

@@ -107,7 +107,10 @@ def unfolded(page: Page) -> list[str]:
     return sound(page)
 
 
-@pytest.mark.parametrize(("size", "theme"), WIDTHS_AND_THEMES)
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [WIDTHS_AND_THEMES[0], *(pytest.param(*one.values, marks=pytest.mark.nightly) for one in WIDTHS_AND_THEMES[1:])],
+)
 def test_what_was_done_is_sound(window: Window, page: Page):
     found = {}
     for screen in SCREENS:

@@ -94,6 +94,7 @@ def alive(process: int) -> bool:
     return state.stdout.strip()[:1] not in ("", "Z")
 
 
+@pytest.mark.nightly
 def test_of_a_studio_that_is_killed_nothing_stays_and_the_next_one_says_interrupted(start, look):
     server = start()
     window = look(server)
@@ -178,6 +179,7 @@ def test_two_tabs_change_one_schema(start, look):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_of_1500_columns_stays_usable(start, look):
     server = start()
     rng = np.random.default_rng(0)

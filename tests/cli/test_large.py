@@ -186,6 +186,7 @@ def test_what_is_no_engine_no_size_or_no_worker_is_refused(folder, tmp_path, hus
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_rows_on_spark_are_released_verified_and_resumed(folder, tmp_path, hush):
     pytest.importorskip("py4j", reason="Spark on this machine needs the extra 'spark-local'")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):

@@ -22,6 +22,7 @@ def split(adult):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_sequential_trees_on_adult(split):
     train, control = split
     start = time.process_time()

@@ -249,6 +249,7 @@ def compared(tmp_path_factory) -> Paths:
     return Paths(folder / "train", folder / "release", folder / "control")
 
 
+@pytest.mark.nightly
 def test_a_release_is_attacked_and_measured_as_on_disk(compared):
     schema = people(240, seed=2).schema
     attacks = ("identical-matches", "near-matches")
