@@ -26,8 +26,8 @@ SHARED = 1 << 22
 """The most cells that each of several workers counts for itself."""
 NEAR = 1 << 12
 """Cells of a histogram that lie in the nearest memory of a core."""
-MOST = 2000
-"""So many pairs are looked through for what may be counted together."""
+MOST = 300
+"""So many pairs are looked through for what may be counted together: with more it takes longer than it spares on a small table."""
 KEPT = 1 << 29
 """Bytes of counts that are kept for the next question of the same rows."""
 
@@ -132,7 +132,8 @@ def joined(tops: Sequence[Columns], sizes: Mapping[str, int]) -> list[Columns]:
     pairs = [columns for columns in tops if len(columns) == 2 and sizes[columns[0]] * sizes[columns[1]] <= NEAR]
     if len(pairs) > MOST:
         return list(tops)
-    waiting = {frozenset(columns) for columns in pairs}
+    joining = {frozenset(columns) for columns in pairs}
+    waiting = set(joining)
     beside = dict[str, set[str]]()
     for one, two in pairs:
         beside.setdefault(one, set()).add(two)
@@ -145,13 +146,14 @@ def joined(tops: Sequence[Columns], sizes: Mapping[str, int]) -> list[Columns]:
     ]
     found = list[Columns]()
     # Those that spare most first: three pairs at once, then what is left of two.
-    for spared in (3, 2):
+    for fewest in (3, 2):
         for one, two, three in triples:
             inside = waiting & {frozenset((one, two)), frozenset((one, three)), frozenset((two, three))}
-            if len(inside) >= spared:
+            if len(inside) >= fewest:
                 found.append((one, two, three))
                 waiting -= inside
-    return [*found, *(columns for columns in tops if len(columns) != 2 or columns not in pairs or frozenset(columns) in waiting)]
+    spared = joining - waiting
+    return [*found, *(columns for columns in tops if frozenset(columns) not in spared)]
 
 
 def summed(found: Mapping[Columns, Integers], columns: Columns) -> Integers:
