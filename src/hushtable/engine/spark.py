@@ -45,7 +45,7 @@ def session(compute: Compute) -> Session:
     engine = compute.engine
     if engine not in _OPEN:
         _require_libraries(engine)
-        with told(engine):
+        with translated(engine):
             opened = _connected(engine) if engine.startswith("sc://") else _started(compute)
         try:
             _require_alike(opened, engine)
@@ -61,7 +61,7 @@ def session(compute: Compute) -> Session:
 def unpersist_unused() -> None:
     """Let go what a cluster keeps and nobody needs any more."""
     while UNUSED:
-        with suppress(InputError), told("rows"):
+        with suppress(InputError), translated("rows"):
             UNUSED.popleft().unpersist()
 
 
@@ -82,7 +82,7 @@ def unlike(python: str, package: str) -> str:
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
+def translated(where: str) -> Iterator[None]:
     """Failures of Spark in our words: its own may quote values, and go no further."""
     from pyspark.errors import PySparkException
 
@@ -193,7 +193,7 @@ def _started(compute: Compute) -> Session:
 
 def _require_alike(opened: Session, engine: str) -> None:
     """InputError where a worker has another Python, or another version of this package or none."""
-    with told(engine):
+    with translated(engine):
         found = opened.range(0, PROBES, 1, PROBES).mapInArrow(_probe(), "python string, package string").distinct().collect()
     mine = versions()
     if others := sorted({(row.python, row.package) for row in found} - {mine}):
@@ -228,5 +228,5 @@ def _probe() -> Any:
 
 def _stop(engine: str) -> None:
     if (opened := _OPEN.pop(engine, None)) is not None:
-        with suppress(InputError), told(engine):
+        with suppress(InputError), translated(engine):
             opened.stop()

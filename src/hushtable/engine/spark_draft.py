@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable.engine.compute import Compute
 from hushtable.engine.draft import Counts
-from hushtable.engine.spark import functions, told
+from hushtable.engine.spark import functions, translated
 from hushtable.engine.spark_feed import Files
 from hushtable.engine.spark_jobs import answers
 from hushtable.engine.spark_read import decoded
@@ -73,7 +73,7 @@ class OnCluster:
     @cached_property
     def first(self) -> Sequence[str]:
         """The cells of the first row."""
-        with told(self.where):
+        with translated(self.where):
             begin = self.raw.frame.filter(functions(self.raw.frame).col("id") == 0)
         found = answers(begin, Beginning(self.raw.feed, [column.pick for column in self.raw.columns]), self.where)
         return [answer.decode() for _, answer in sorted(found)]

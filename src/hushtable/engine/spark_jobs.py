@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.engine.spark import Versions, told, unlike, versions
+from hushtable.engine.spark import Versions, translated, unlike, versions
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.table.arrays import Integers
 
@@ -90,17 +90,17 @@ def guarded(work: Callable[[Batches], Batches]) -> Guarded:
 
 def answers(frame: Any, work: Callable[[Batches], Answers], where: str) -> list[tuple[int, bytes]]:
     """What the partitions of a frame answer, in their order; InputError with the faults that workers found."""
-    with told(where):
+    with translated(where):
         rows = frame.mapInArrow(task(work), ANSWER).collect()
     return checked([(int(row.number), bytes(row.bytes)) for row in rows], where)
 
 
 def in_order(frame: Any, where: str) -> Iterator[Any]:
     """The rows of a frame as they lie, one partition after the other, none before it is asked for."""
-    with told(where):
+    with translated(where):
         rows = iter(frame.toLocalIterator())
     while True:
-        with told(where):
+        with translated(where):
             row = next(rows, None)
         if row is None:
             return
@@ -142,7 +142,7 @@ def partial_sums(total: Integers, rows: int) -> Answers:
 def summed(frame: Any, work: Callable[[Batches], Answers], shape: tuple[int, ...], parts: int, where: str) -> tuple[Integers, int]:
     """The sum over all partitions, of which there are so many, and how many rows were seen."""
     total, rows = np.zeros(int(np.prod(shape)), np.int64), 0
-    with told(where):
+    with translated(where):
         out = frame.mapInArrow(task(work), ANSWER)
         if parts * total.nbytes > GATHERED:
             out = out.repartition(max(1, min(parts, -(-len(total) // CHUNK))), "number").mapInArrow(task(_Adding()), ANSWER)

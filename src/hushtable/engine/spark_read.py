@@ -22,7 +22,7 @@ from hushtable.engine.compute import Compute
 from hushtable.engine.decode import SHOWN, Decoder, Different, Each, Numbers, Words
 from hushtable.engine.decoders import PLAIN, as_numbers, decoder_of, listed
 from hushtable.engine.duckdb import READING, require_shape
-from hushtable.engine.spark import told
+from hushtable.engine.spark import translated
 from hushtable.engine.spark_feed import Given, changed
 from hushtable.engine.spark_jobs import answers, guarded, unpacked
 from hushtable.engine.spark_rows import Blocks, Clustered
@@ -64,7 +64,7 @@ def decoded(
     if isinstance(raw.feed, Given) and len(stored(schema)) < len(schema.names):
         # Spark may hand out its rows in another order when it is asked again, and keys of other rows.
         needed = [column.pick for column in raw.columns if column.name in schema]
-        with told(where):
+        with translated(where):
             raw = replace(raw, frame=raw.frame.select(*needed).persist())
     blocks = _Reading(raw, schema, where, generalized).blocks()
     return Clustered(blocks.schema, lambda: blocks, compute, ignored=tuple(name for name in names if name not in schema))
@@ -98,7 +98,7 @@ class _Reading:
         free = [name for name in self.schema.names if name not in cells] if isinstance(self.raw.feed, Given) else []
         unread = {name: decoder.unread for name, decoder in own.items() if isinstance(decoder, Words)}
         schema = replace(self.schema, columns=tuple(cells[c.name].column if c.name in cells else c for c in self.schema))
-        with told(self.where):
+        with translated(self.where):
             work = Decoding(self.raw.feed, own, tuple(cells), picks, words, {name: self.columns[name].pick for name in free})
             frame = self.raw.frame.mapInArrow(guarded(work), block_types(len(cells))).persist()
         blocks = Blocks(

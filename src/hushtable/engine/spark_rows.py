@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hushtable.engine.compute import Compute
 from hushtable.engine.order import quantiles
 from hushtable.engine.packing import Packing
-from hushtable.engine.spark import UNUSED, functions, told, unpersist_unused
+from hushtable.engine.spark import UNUSED, functions, translated, unpersist_unused
 from hushtable.engine.spark_feed import Feed, changed
 from hushtable.engine.spark_jobs import ANSWER, answers, checked, guarded, in_order, summed, task
 from hushtable.engine.spark_work import (
@@ -30,15 +30,15 @@ from hushtable.engine.spark_work import (
     Counting,
     Digesting,
     Encoding,
+    Fetching,
     Folding,
     Holding,
     Keeping,
     Stored,
     Tallying,
-    Telling,
     block_types,
+    fetched_texts,
     places_of,
-    told_texts,
 )
 from hushtable.engine.spool import require_additive, require_room, require_stored, risen
 from hushtable.engine.store import stored
@@ -80,13 +80,13 @@ class Blocks:
     def __post_init__(self) -> None:
         """Let the cluster forget them after the object; at the end of the process the session goes with all it keeps."""
         for frame in (self.frame, *([] if self.raw is None else [self.raw])):
-            # Objects are collected at any moment, in the midst of a word with the cluster too: it is told with the next one.
+            # Objects are collected at any moment, in the midst of a word with the cluster too: they are let go with the next one.
             weakref.finalize(self, UNUSED.append, frame).atexit = False
         unpersist_unused()
 
     def listed(self) -> list[tuple[int, bytes]]:
         """What stands beside the blocks, in order, which are made by being asked."""
-        with told(self.where):
+        with translated(self.where):
             rows = self.frame.select(*NUMBERS, "note").collect()
         held = [row for row in sorted(rows, key=lambda row: row.start) if row["size"]]
         self.sizes = {int(row.start): int(row["size"]) for row in held}
@@ -158,7 +158,7 @@ class Clustered:
             return nothing + self._summed(Folding(self._stored(names), asked), self.blocks.part(names), nothing.shape)
         if not cells.isdisjoint(names):
             raise PlanError(f"{type(asked).__name__} reads free text and keys beside other columns: --engine duckdb answers it")
-        return nothing + self._summed(Folding(self._telling(names), asked), self.blocks.raw, nothing.shape, self.rows)
+        return nothing + self._summed(Folding(self._fetching(names), asked), self.blocks.raw, nothing.shape, self.rows)
 
     def distinct(self, columns: Iterable[str], limit: int) -> Tuples:
         """The different tuples of some columns, in order of their codes, and how many rows hold each."""
@@ -168,19 +168,19 @@ class Clustered:
             return Tuples(Table.empty(schema), np.zeros(0, np.int64))
         words = [f"k{number}" for number in range(width(schema))]
         work = Tallying(self._stored(tuple(schema.names)), len(words), limit)
-        with told(self.blocks.where):
+        with translated(self.blocks.where):
             sql = functions(self.blocks.frame)
             parts = self.blocks.part(schema.names).mapInArrow(
                 guarded(work), ", ".join(f"{name} bigint" for name in ("tuples", *words))
             )
             found = parts.groupBy(*words).agg(sql.sum("tuples").alias("tuples"), sql.min("tuples").alias("least")).limit(limit + 1)
-            told_of = found.toArrow()
-        counts = told_of["tuples"].to_numpy().astype(np.int64)
-        if len(counts) > limit or (told_of["least"].to_numpy() < 0).any():
+            tuples_found = found.toArrow()
+        counts = tuples_found["tuples"].to_numpy().astype(np.int64)
+        if len(counts) > limit or (tuples_found["least"].to_numpy() < 0).any():
             raise too_many(limit, schema)
         if int(counts.sum()) != self.rows:
             raise changed(self.blocks.where)
-        return spelt(np.stack([told_of[word].to_numpy().astype(np.int64) for word in words], axis=1), counts, schema)
+        return spelt(np.stack([tuples_found[word].to_numpy().astype(np.int64) for word in words], axis=1), counts, schema)
 
     def quantiles(self, name: str, shares: Iterable[float]) -> Floats:
         """Values below which these shares of the present values lie: actual values, the lower ones."""
@@ -191,7 +191,10 @@ class Clustered:
         schema = self.schema if columns is None else self.schema.select(columns)
         own = tuple(stored(schema))
         free = tuple(name for name in schema.names if name not in own)
-        cells, texts = _Held(self._read(own or self._any)) if own or not free else None, _Held(self._told(free)) if free else None
+        cells, texts = (
+            _Held(self._read(own or self._any)) if own or not free else None,
+            _Held(self._fetched(free)) if free else None,
+        )
         at = 0
         while at < self.rows:
             rows = min(size, *(part.left(at) for part in (cells, texts) if part))
@@ -225,7 +228,7 @@ class Clustered:
         def write() -> Blocks:
             names = tuple(read.names)
             blocks, own = self.blocks, self._stored(names)
-            with told(blocks.where):
+            with translated(blocks.where):
                 types = block_types(len(stored(schema)))
                 frame = blocks.part(names).mapInArrow(guarded(Encoding(own, code, schema)), types).persist()
             written = Blocks(schema, frame, blocks.parts, blocks.where)
@@ -245,7 +248,7 @@ class Clustered:
         rows, wide = self._holders(key)
         inside = np.zeros(self.rows, np.bool_)
         buckets = max(1, -(-self.rows // BUCKET))
-        with told(self.blocks.where):
+        with translated(self.blocks.where):
             together = rows.repartition(buckets, "one", "two").mapInArrow(task(Keeping(most, key_of(words, seed), wide)), ANSWER)
         for row in in_order(together, self.blocks.where):
             for answer in checked([(int(row.number), bytes(row.bytes))], self.blocks.where):
@@ -255,7 +258,7 @@ class Clustered:
     def within(self, key: str, most: int) -> int:
         """How many rows ``bounded`` leaves."""
         rows, _ = self._holders(key)
-        with told(self.blocks.where):
+        with translated(self.blocks.where):
             held, sql = rows.groupBy("one", "two").count(), functions(rows)
             (found,) = held.agg(sql.sum(sql.least(sql.col("count"), sql.lit(most))).alias("rows")).collect()
         return int(found.rows or 0)
@@ -296,37 +299,37 @@ class Clustered:
     def _read(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
         """The chosen rows of each block, in order."""
         own = self._stored(names)
-        with told(self.blocks.where):
+        with translated(self.blocks.where):
             frame = self.blocks.part(names).mapInArrow(guarded(Choosing(own)), block_types(len(names)))
         for start, rows, _, _, *cells in in_order(frame, self.blocks.where):
             parts = zip(own.schema, cells, strict=True)
             yield start, rows, own.table({column.name: np.frombuffer(bytes(part), Packing(column).dtype) for column, part in parts})
 
-    def _told(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
+    def _fetched(self, names: Columns) -> Iterator[tuple[int, int, Table]]:
         """The same of columns of free text and keys."""
         schema = self.schema.select(names)
-        with told(self.blocks.where):
-            frame = self.blocks.raw.mapInArrow(task(self._telling(names)), ANSWER)
+        with translated(self.blocks.where):
+            frame = self.blocks.raw.mapInArrow(task(self._fetching(names)), ANSWER)
         for row in in_order(frame, self.blocks.where):
             for start, answer in checked([(int(row.number), bytes(row.bytes))], self.blocks.where):
-                table = told_texts(answer, schema)
+                table = fetched_texts(answer, schema)
                 yield start, table.rows, table
 
-    def _telling(self, names: Columns) -> Telling:
+    def _fetching(self, names: Columns) -> Fetching:
         blocks = self.blocks
         if blocks.feed is None:
             raise PlanError(
                 f"column {', '.join(names)}: free text and keys are read where they lie, with --engine memory or duckdb"
             )
         known = {name: blocks.free[name] for name in names if name in blocks.free}
-        return Telling(blocks.feed, self.schema.select(names), {name: blocks.picks[name] for name in names}, self._inside, known)
+        return Fetching(blocks.feed, self.schema.select(names), {name: blocks.picks[name] for name in names}, self._inside, known)
 
     def _holders(self, key: str) -> tuple[Any, int]:
         """Who holds each row, and in how many words that is said."""
         require_person(key, self.schema)
         free = key not in stored(self.schema)
-        rows, frame = (self._telling((key,)), self.blocks.raw) if free else (self._stored((key,)), self.blocks.part((key,)))
-        with told(self.blocks.where):
+        rows, frame = (self._fetching((key,)), self.blocks.raw) if free else (self._stored((key,)), self.blocks.part((key,)))
+        with translated(self.blocks.where):
             return frame.mapInArrow(guarded(Holding(key, rows)), "one bigint, two bigint, place bigint"), 2 if free else 1
 
 

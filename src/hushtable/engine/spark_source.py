@@ -21,7 +21,7 @@ import duckdb
 from hushtable.engine.compute import Compute
 from hushtable.engine.duckdb import rows_of
 from hushtable.engine.source import DATABASES, INSIDE, SPAN, Source, Span, parquet, require_alike
-from hushtable.engine.spark import Session, functions, session, told
+from hushtable.engine.spark import Session, functions, session, translated
 from hushtable.engine.spark_feed import Feed, Files, Given, at_work, numbers, only
 from hushtable.engine.spark_jobs import Answers, Batches, answers
 from hushtable.errors import InputError
@@ -119,7 +119,7 @@ def _tasks(engine: str) -> int:
 def _listed(opened: Session, text: str) -> Source:
     """The files that a name stands for where workers are."""
     whole = text if "://" in text else os.path.abspath(text)
-    with told(text):
+    with translated(text):
         asked = opened.range(0, 1, 1, 1)
     form, found = json.loads(answers(asked, _Listing(whole), text)[0][1])
     return Source(text, form, tuple(Path(path) for path, _, _ in found), pins=tuple((size, time) for _, size, time in found))
@@ -129,7 +129,7 @@ def _files(opened: Session, text: str, layout: Layout, tasks: int) -> Undecoded:
     """Files that workers read."""
     source = _listed(opened, text)
     files = source.files
-    with told(text):
+    with translated(text):
         asked = opened.range(0, len(files), 1, min(len(files), tasks))
     shapes = [json.loads(answer) for _, answer in sorted(answers(asked, _Shaping(source, layout), text))]
     columns = [tuple(ParquetColumn(*column) for column in own) for own, *_ in shapes]
@@ -142,7 +142,7 @@ def _files(opened: Session, text: str, layout: Layout, tasks: int) -> Undecoded:
         for start, stop in ([(0, rows)] if copied and rows else parts)
     )
     parts = max(min(len(spans), tasks), 1)
-    with told(text):
+    with translated(text):
         frame = opened.range(0, len(spans), 1, parts)
     about, first = shapes[0][4], (shapes[0][1][0][1] if shapes[0][1] else 0)
     names = [column.name for column in columns[0]]
@@ -167,7 +167,7 @@ def _table(opened: Session, form: str, name: str, text: str) -> Undecoded:
     """A table that Spark reads."""
     # The name of a file system loses a stroke where it is taken for a path.
     name = re.sub(r"^(\w+):/(?!/)", r"\1://", name)
-    with told(text):
+    with translated(text):
         table = opened.read.table(name) if form == "table" else opened.read.format(form).load(name)
         sql = functions(table)
         labels = [column.name for column in table.schema.fields]

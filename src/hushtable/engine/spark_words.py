@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.engine.spark import functions, told
+from hushtable.engine.spark import functions, translated
 from hushtable.engine.spark_feed import changed
 from hushtable.engine.spark_jobs import FAULTS, ROWS, guarded, unpacked
 from hushtable.engine.spark_source import Undecoded
@@ -50,7 +50,7 @@ class Counted:
 
     def of(self, numbers: Sequence[int]) -> dict[int, Texts]:
         """Those of these columns."""
-        with told(self.where):
+        with translated(self.where):
             found = self.frame.filter(functions(self.frame).col("place").isin([*numbers])).toArrow()
         places, words = found["place"].to_numpy(), found["word"].to_numpy(zero_copy_only=False)
         held, first = (found[name].to_numpy().astype(np.int64) for name in ("held", "first"))
@@ -65,7 +65,7 @@ def counted(
 
     InputError with the faults of workers, and where the rows are not as many as before.
     """
-    with told(where):
+    with translated(where):
         sql = functions(raw.frame)
         listed = raw.frame.mapInArrow(guarded(Listing(raw.feed, columns, parts or {})), LISTED)
         frame = listed.groupBy("place", "word").agg(sql.sum("held").alias("held"), sql.min("first").alias("first")).persist()

@@ -141,7 +141,7 @@ class Counting:
 class Folding:
     """An additive question."""
 
-    rows: Stored | Telling
+    rows: Stored | Fetching
     question: Additive
 
     def __call__(self, batches: Batches) -> Answers:
@@ -155,7 +155,7 @@ class Folding:
 
     def _tables(self, batches: Batches) -> Iterator[tuple[int, Table | None]]:
         """The chosen rows, and how many were seen: of blocks also those that are not chosen."""
-        if isinstance(self.rows, Telling):
+        if isinstance(self.rows, Fetching):
             for _, table in self.rows.tables(batches):
                 yield table.rows, table
             return
@@ -386,7 +386,7 @@ class Bounding:
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
+class Fetching:
     """Columns of free text and keys as they are in memory, and which rows."""
 
     feed: Feed
@@ -424,7 +424,7 @@ class Holding:
     """Who holds each row, by two words, and its number: rows of unknown persons left out."""
 
     key: str
-    rows: Stored | Telling
+    rows: Stored | Fetching
 
     def __call__(self, batches: Batches) -> Batches:
         """For the cluster to bring together by person."""
@@ -438,7 +438,7 @@ class Holding:
             yield pyarrow.RecordBatch.from_arrays(arrays, names=["one", "two", "place"])
 
     def _tables(self, batches: Batches) -> Iterator[tuple[int, Table]]:
-        if isinstance(self.rows, Telling):
+        if isinstance(self.rows, Fetching):
             yield from self.rows.tables(batches)
             return
         for block in self.rows.blocks(batches):
@@ -482,8 +482,8 @@ def places_of(answer: tuple[int, bytes]) -> Integers:
     return np.cumsum(np.frombuffer(zlib.decompress(gaps), f"u{wide}").astype(np.int64))
 
 
-def told_texts(answer: bytes, schema: Schema) -> Table:
-    """The table that ``Telling`` tells."""
+def fetched_texts(answer: bytes, schema: Schema) -> Table:
+    """The table that ``Fetching`` answers with."""
     arrays, texts = dict[str, Array](), dict[str, NDArray[np.object_]]()
     for name, (words, codes) in json.loads(zlib.decompress(answer)).items():
         # A missing one has the least code, and comes first.

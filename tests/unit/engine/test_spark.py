@@ -340,7 +340,7 @@ def test_a_coin_that_falls_on_a_worker_is_seen(visits, monkeypatch):
 def test_what_a_worker_quotes_stays_there(visits):
     _, rows, _ = visits
 
-    class Telling:
+    class Fetching:
         additive = True
         reads = ("age",)
 
@@ -350,7 +350,7 @@ def test_what_a_worker_quotes_stays_there(visits):
             return np.zeros(1, np.int64)
 
     with pytest.raises(InputError, match=r"Spark stopped the work \(ValueError\)") as caught:
-        rows.fold(Telling())
+        rows.fold(Fetching())
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
@@ -433,7 +433,7 @@ def test_keys_stay_with_their_rows_though_spark_hands_these_out_in_another_order
 
     opened = spark.session(SPARK)
     frame = opened.read.parquet(str(folder))
-    with spark.told("rows"):
+    with spark.translated("rows"):
         frame.mapInArrow(shuffled, frame.schema).createOrReplaceTempView("shuffled")
     rows = on_spark("table::shuffled", table.schema)
     assert_same_pairs(rows.whole("a test"), table)
@@ -502,7 +502,7 @@ def test_failures_of_spark_are_told_in_our_words(message, said):
     class SparkException(PySparkException):
         pass
 
-    with pytest.raises(InputError, match=said) as caught, spark.told("rows"):
+    with pytest.raises(InputError, match=said) as caught, spark.translated("rows"):
         raise SparkException(message)
     assert "secret" not in str(caught.value)
 
